@@ -1,0 +1,114 @@
+"""The nouns between the rooms: what a batch of images, of texts and of their embeddings is.
+
+Boxes are always ``xmin, xmax, ymin, ymax, area``, relative to the picture, origin top left.
+Padding is always a ``mask``; the values under it never matter.
+"""
+
+from dataclasses import dataclass, fields, replace
+from typing import Any, TypeVar
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Regions:
+    """Boxes, grid cells or patches of a batch of images."""
+
+    values: Float[Tensor, "image region feature"]
+    mask: Bool[Tensor, "image region"]
+    boxes: Float[Tensor, "image region 5"] | None = None
+    pooled: Float[Tensor, "image pooled"] | None = None  # the backbone's own whole-image vector
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """What the pointer did while a text was told, already cut into boxes."""
+
+    boxes: Float[Tensor, "text box 5"]
+    mask: Bool[Tensor, "text box"]
+    times: Float[Tensor, "text box 2"]  # start and end in seconds
+    word: Int[Tensor, "text box"]  # the word a box belongs to, -1 when unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The words or word pieces of a batch of texts."""
+
+    ids: Int[Tensor, "text word"]
+    mask: Bool[Tensor, "text word"]
+    values: Float[Tensor, "text word feature"] | None = None  # frozen states of a pretrained tower
+    pooled: Float[Tensor, "text pooled"] | None = None
+    times: Float[Tensor, "text word 2"] | None = None  # start and end, when spoken or timed
+    trace: Trace | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """A masked set of vectors an item: 1 part = one vector, K = a set, one a word or region = local.
+
+    Every method has this type between encoder and similarity, so index and explainer do too.
+    """
+
+    vectors: Float[Tensor, "item part dim"]
+    mask: Bool[Tensor, "item part"]
+    residual: Float[Tensor, "item part dim"] | None = None  # what diversity terms look at
+    local: Float[Tensor, "item place local_dim"] | None = None  # what captioning, masking look at
+
+    def __len__(self) -> int:
+        return self.vectors.shape[0]
+
+    def rows(self, index: Int[Tensor, " row"] | slice) -> "Embedding":
+        """Return the items at the index, with all they carry."""
+        return map_tensors(self, lambda tensor: tensor[index])
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Images and texts that meet in one step, and which of them belong together."""
+
+    images: Regions
+    texts: Tokens
+    positives: Bool[Tensor, "image text"]  # stored, never the diagonal: a text may fit several
+    labels: Float[Tensor, "image label"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """One forward pass: all that a loss may see."""
+
+    images: Embedding
+    texts: Embedding
+    scores: Float[Tensor, "image text"]
+    batch: Batch
+
+
+def map_tensors(record: T, change: "Any") -> T:
+    """Apply a function to every tensor of a record, nested records included."""
+    changed = {}
+    for field in fields(record):  # type: ignore[arg-type]
+        value = getattr(record, field.name)
+        if isinstance(value, Tensor):
+            changed[field.name] = change(value)
+        elif hasattr(value, "__dataclass_fields__"):
+            changed[field.name] = map_tensors(value, change)
+    return replace(record, **changed)  # type: ignore[type-var]
+
+
+def concatenate(parts: "list[Embedding]") -> Embedding:
+    """Join embeddings along items; parts are padded to the longest set among them."""
+    longest = max(part.vectors.shape[1] for part in parts)
+    vectors = [_padded(part.vectors, longest) for part in parts]
+    masks = [_padded(part.mask, longest) for part in parts]
+    return Embedding(torch.cat(vectors), torch.cat(masks))
+
+
+def _padded(tensor: Tensor, length: int) -> Tensor:
+    missing = length - tensor.shape[1]
+    if missing == 0:
+        return tensor
+    filler = tensor.new_zeros(tensor.shape[0], missing, *tensor.shape[2:])
+    return torch.cat([tensor, filler], dim=1)
