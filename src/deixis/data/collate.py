@@ -1,0 +1,54 @@
+"""Packed features to padded batches."""
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Int
+from numpy import ndarray
+from torch import Tensor
+
+from deixis.features.packed import PackedRegions, PackedTokens
+from deixis.types import Regions, Tokens
+
+
+def regions_of(packed: PackedRegions, images: Int[ndarray, " image"]) -> Regions:
+    """The regions of some images, padded to the longest of them."""
+    rows, mask = _padded_rows(packed.offsets, images)
+    return Regions(
+        values=_gather(packed.values, rows, mask),
+        mask=torch.from_numpy(mask),
+        boxes=None if packed.boxes is None else _gather(packed.boxes, rows, mask),
+        pooled=None if packed.pooled is None else _tensor(packed.pooled[images]),
+    )
+
+
+def tokens_of(packed: PackedTokens, texts: Int[ndarray, " text"]) -> Tokens:
+    """The tokens of some texts, padded to the longest of them."""
+    rows, mask = _padded_rows(packed.offsets, texts)
+    ids = np.where(mask, packed.ids[rows], 0).astype(np.int64)
+    return Tokens(
+        ids=torch.from_numpy(ids),
+        mask=torch.from_numpy(mask),
+        values=None if packed.values is None else _gather(packed.values, rows, mask),
+        pooled=None if packed.pooled is None else _tensor(packed.pooled[texts]),
+    )
+
+
+def _padded_rows(
+    offsets: Int[ndarray, " item_plus_one"], items: Int[ndarray, " item"]
+) -> tuple[Int[ndarray, "item place"], Bool[ndarray, "item place"]]:
+    starts, counts = offsets[items], offsets[items + 1] - offsets[items]
+    places = np.arange(max(1, counts.max(initial=1)))
+    mask = places < counts[:, None]
+    return np.where(mask, starts[:, None] + places, 0), mask
+
+
+def _gather(
+    values: ndarray, rows: Int[ndarray, "item place"], mask: Bool[ndarray, "item place"]
+) -> Tensor:
+    padded = np.zeros((*rows.shape, values.shape[1]), dtype=np.float32)
+    padded[mask] = values[rows[mask]]
+    return torch.from_numpy(padded)
+
+
+def _tensor(values: ndarray) -> Tensor:
+    return torch.from_numpy(np.asarray(values, dtype=np.float32))

@@ -1,0 +1,1 @@
+"""Regions or tokens in, contextual vectors out; the length is kept."""

@@ -1,0 +1,1 @@
+"""Scores to ranks, ranks to measures, under protocols that say what they are."""

@@ -1,0 +1,1 @@
+"""n vectors in, the parts of an embedding out."""

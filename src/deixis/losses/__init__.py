@@ -1,0 +1,1 @@
+"""Outputs of a forward pass in, one number out."""

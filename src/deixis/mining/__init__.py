@@ -1,0 +1,1 @@
+"""Which negatives count."""

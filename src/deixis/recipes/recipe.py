@@ -1,0 +1,134 @@
+"""A recipe: one TOML file, typed, with overrides."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from deixis.errors import RecipeError
+from deixis.methods import load_all
+from deixis.methods.model import Method, methods
+from deixis.registry import build_dataclass
+from deixis.training.spec import TrainSpec
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """Which corpus, which features, which splits."""
+
+    corpus: str = "scenes"  # a path, or "scenes": the embedded corpus
+    size: int = 1600  # pictures drawn when the corpus is the embedded one
+    image: str = "lite0"
+    text: str = "words"
+    train: str = "train"
+    val: str = "val"
+    test: str = "test"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A line of the table: a method with its options, and what the paper printed for it."""
+
+    label: str
+    method: Method
+    options: Mapping[str, Any]  # the method as written, for the run's config
+    printed: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A table of a paper, ready to run."""
+
+    name: str
+    title: str
+    paper: str
+    data: DataSpec
+    train: TrainSpec
+    rows: tuple[Row, ...]
+    seeds: tuple[int, ...] = (0,)
+    note: str = ""
+
+    @classmethod
+    def load(cls, path: Path, overrides: Sequence[str] = ()) -> "Recipe":
+        """Read a recipe; ``key=value`` overrides change keys that are there or may be."""
+        try:
+            table = tomllib.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError as error:
+            raise RecipeError(f"there is no recipe at {path}") from error
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise RecipeError(f"{path}: not a TOML file: {error}") from error
+        for override in overrides:
+            _override(table, override)
+        return cls.of(path.stem, table)
+
+    @classmethod
+    def of(cls, name: str, table: Mapping[str, Any]) -> "Recipe":
+        """Build a recipe from its table, refusing keys it does not know."""
+        load_all()
+        known = {"row" if f.name == "rows" else f.name for f in fields(cls)} - {"name"}
+        unknown = sorted(set(table) - known)
+        if unknown:
+            listed = ", ".join(sorted(known))
+            raise RecipeError(f"a recipe has no key '{unknown[0]}'; it takes: {listed}")
+        if not table.get("row"):
+            raise RecipeError(f"recipe '{name}' has no [[row]]")
+        return cls(
+            name=name,
+            title=table.get("title", name),
+            paper=table.get("paper", ""),
+            data=build_dataclass(DataSpec, table.get("data", {}), "[data]"),
+            train=build_dataclass(TrainSpec, table.get("train", {}), "[train]"),
+            rows=tuple(_row(row) for row in table["row"]),
+            seeds=tuple(table.get("seeds", (0,))),
+            note=table.get("note", ""),
+        )
+
+    def row(self, label: str) -> Row:
+        """The row with a label."""
+        for row in self.rows:
+            if row.label == label:
+                return row
+        labels = ", ".join(repr(row.label) for row in self.rows)
+        raise RecipeError(f"recipe '{self.name}' has no row '{label}'; it has: {labels}")
+
+    def tiny(self) -> "Recipe":
+        """The same table in seconds: few pictures, narrow models, one epoch, one seed."""
+        data = replace(self.data, corpus="scenes", size=120, train="train", val="val", test="test")
+        train = replace(self.train, epochs=1, batch=min(self.train.batch, 32))
+        rows = tuple(_narrow(row) for row in self.rows)
+        return replace(
+            self, name=f"{self.name}-tiny", data=data, train=train, rows=rows, seeds=(0,)
+        )
+
+
+def _row(table: Mapping[str, Any]) -> Row:
+    if "method" not in table or "name" not in table["method"]:
+        raise RecipeError(f"row '{table.get('label', '?')}' names no method: method = {{name = …}}")
+    options = dict(table["method"])
+    method = methods.build(options["name"], {k: v for k, v in options.items() if k != "name"})
+    rest = {key: value for key, value in table.items() if key != "method"}
+    rest.setdefault("label", options["name"])
+    return build_dataclass(Row, {**rest, "method": method, "options": options}, "[[row]]")
+
+
+def _narrow(row: Row) -> Row:
+    small = {key: 32 for key in ("dim", "word_dim") if hasattr(row.method, key)}
+    method: Method = replace(row.method, **small)  # type: ignore[arg-type]
+    return replace(row, method=method, options={**row.options, **small})
+
+
+def _override(table: dict[str, Any], text: str) -> None:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise RecipeError(f"an override is key=value, for example train.lr=1e-3; found '{text}'")
+    *path, last = key.strip().split(".")
+    place: Any = table
+    for name in path:
+        place = place.setdefault(name, {})
+        if not isinstance(place, dict):
+            raise RecipeError(f"override '{text}': '{name}' is not a table")
+    try:
+        place[last] = tomllib.loads(f"v = {value}")["v"]
+    except tomllib.TOMLDecodeError:
+        place[last] = value

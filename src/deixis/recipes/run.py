@@ -1,0 +1,61 @@
+"""Train one row of a recipe into a run folder, or find it there already."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from deixis.data.dataset import PairBatches
+from deixis.evaluation.evaluate import evaluate
+from deixis.features.files import write_json
+from deixis.methods.matcher import Matcher, RunConfig
+from deixis.recipes.prepare import Prepared
+from deixis.recipes.recipe import Recipe, Row
+from deixis.training.checkpoint import read_tensors
+from deixis.training.loop import Fit, Tell
+
+
+@dataclass(frozen=True)
+class RowRun:
+    """One row with one seed: where it lies and what it scored."""
+
+    folder: Path
+    result: Mapping[str, Any]
+
+
+def run_row(
+    recipe: Recipe, row: Row, seed: int, prepared: Prepared, folder: Path, tell: Tell
+) -> RowRun:
+    """Train, choose by the validation split, evaluate on the test split, save.
+
+    A finished run is read back, never repeated; an unfinished one goes on where it stopped.
+    """
+    metrics = folder / "metrics.json"
+    if metrics.exists():
+        return RowRun(folder, json.loads(metrics.read_text(encoding="utf-8")))
+    torch.use_deterministic_algorithms(True)
+    torch.manual_seed(seed)
+    sizes = prepared.sizes
+    model, objective = row.method.model(sizes), row.method.objective()
+    val = prepared.splits[recipe.data.val]
+    fit = Fit(
+        model=model,
+        objective=objective,
+        batches=PairBatches(prepared.splits[recipe.data.train], recipe.train.batch, seed),
+        spec=recipe.train,
+        seed=seed,
+        folder=folder,
+        validate=lambda trained: evaluate(trained, val).measures["rsum"],
+    )
+    fit.run(tell)
+    model.load_state_dict(read_tensors(folder / "best.safetensors")[0])
+    config = RunConfig(row.options, sizes, recipe.data.image, recipe.data.text, recipe.name, seed)
+    Matcher(model, config, prepared.vocabulary).save(folder)
+    result = evaluate(model, prepared.splits[recipe.data.test])
+    write_json(metrics, result.to_dict())
+    for leftover in ("best.safetensors", "state.safetensors"):
+        (folder / leftover).unlink()
+    return RowRun(folder, result.to_dict())

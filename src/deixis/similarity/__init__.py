@@ -1,0 +1,1 @@
+"""Two embeddings in, a score out: higher is better."""

@@ -1,0 +1,82 @@
+"""What a similarity is, and who meets whom in it."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from deixis.types import Embedding
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Images and texts that meet: every image with every text (a grid), or row with row.
+
+    ``v`` and ``w`` are views that broadcast over ``*pair``: image × text on a grid, item in rows.
+    """
+
+    images: Embedding
+    texts: Embedding
+    grid: bool
+
+    @property
+    def v(self) -> Float[Tensor, "*pair region dim"]:
+        """The image parts, shaped to meet the texts."""
+        return self.images.vectors.unsqueeze(1) if self.grid else self.images.vectors
+
+    @property
+    def w(self) -> Float[Tensor, "*pair word dim"]:
+        """The text parts, shaped to meet the images."""
+        return self.texts.vectors.unsqueeze(0) if self.grid else self.texts.vectors
+
+    @property
+    def v_mask(self) -> Bool[Tensor, "*pair region"]:
+        """Which image parts exist."""
+        return self.images.mask.unsqueeze(1) if self.grid else self.images.mask
+
+    @property
+    def w_mask(self) -> Bool[Tensor, "*pair word"]:
+        """Which text parts exist."""
+        return self.texts.mask.unsqueeze(0) if self.grid else self.texts.mask
+
+    def affinity(
+        self, v: Float[Tensor, "image region dim"], w: Float[Tensor, "text word dim"]
+    ) -> Float[Tensor, "*pair region word"]:
+        """Dot products of all parts that meet: one matrix product on a grid."""
+        if not self.grid:
+            return v @ w.transpose(1, 2)
+        flat = v.flatten(0, 1) @ w.flatten(0, 1).T
+        return flat.view(*v.shape[:2], *w.shape[:2]).transpose(1, 2)
+
+
+class Similarity(nn.Module, ABC):
+    """Scores images against texts; a paper writes ``score`` and nothing else."""
+
+    exact: ClassVar[bool] = False  # an inner-product index over single vectors gives the same order
+
+    @abstractmethod
+    def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
+        """Score everything that meets."""
+
+    def forward(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:
+        """Score every image with every text."""
+        return self.score(Pairs(images, texts, grid=True))
+
+    def pairs(self, images: Embedding, texts: Embedding) -> Float[Tensor, " item"]:
+        """Score image i with text i alone."""
+        return self.score(Pairs(images, texts, grid=False))
+
+
+class Cosine(Similarity):
+    """The cosine of two single vectors, which heads already scaled to unit length.
+
+    *Formula*: ``v · w``. *Paper*: VSE++, VSE∞, VSRN and every two-tower model.
+    """
+
+    exact = True
+
+    def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
+        """Multiply the only part of each side."""
+        return pairs.affinity(pairs.images.vectors, pairs.texts.vectors)[..., 0, 0]

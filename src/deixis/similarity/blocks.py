@@ -1,0 +1,45 @@
+"""Scoring in blocks: any similarity over any gallery in bounded memory."""
+
+from collections.abc import Iterator
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from deixis.similarity.base import Similarity
+from deixis.types import Embedding
+
+BUDGET = 256 * 2**20  # bytes a block of part-by-part products may take
+
+
+def score_blocks(
+    similarity: Similarity, images: Embedding, texts: Embedding, budget: int = BUDGET
+) -> Iterator[tuple[slice, slice, Float[Tensor, "image text"]]]:
+    """Score every image with every text, a block at a time; yields where the block stands too."""
+    rows, columns = block_shape(images, texts, budget)
+    for top in range(0, len(images), rows):
+        here = slice(top, min(top + rows, len(images)))
+        some = images.rows(here)
+        for left in range(0, len(texts), columns):
+            there = slice(left, min(left + columns, len(texts)))
+            yield here, there, similarity(some, texts.rows(there))
+
+
+def score_matrix(
+    similarity: Similarity, images: Embedding, texts: Embedding, budget: int = BUDGET
+) -> Float[Tensor, "image text"]:
+    """Score every image with every text into one matrix; the block size never changes it."""
+    scores = images.vectors.new_empty(len(images), len(texts))
+    with torch.no_grad():
+        for here, there, block in score_blocks(similarity, images, texts, budget):
+            scores[here, there] = block
+    return scores
+
+
+def block_shape(images: Embedding, texts: Embedding, budget: int) -> tuple[int, int]:
+    """How many images and texts may meet at once within the budget, as square as it gets."""
+    bytes_a_pair = images.vectors.shape[1] * texts.vectors.shape[1] * 4
+    pairs = max(1, budget // bytes_a_pair)
+    rows = min(len(images), max(1, int(pairs**0.5)))
+    columns = min(len(texts), max(1, pairs // rows))
+    return max(1, rows), max(1, columns)

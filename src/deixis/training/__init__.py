@@ -1,0 +1,1 @@
+"""One readable loop, and what it leaves behind."""
