@@ -84,9 +84,7 @@ class Corpus:
             pairs=np.stack([new_image[pairs[:, 0]], new_text[pairs[:, 1]]], axis=1),
             labels=None if self.labels is None else self.labels[images],
             twins=None if self.twins is None else self.twins[images],
-            narrations={
-                int(new_text[t]): told for t, told in self.narrations.items() if texts[t]
-            },
+            narrations={int(new_text[t]): told for t, told in self.narrations.items() if texts[t]},
         )
 
     def positives(self) -> Bool[ndarray, "image text"]:

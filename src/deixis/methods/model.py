@@ -28,11 +28,13 @@ class Paper:
 
 @dataclass(frozen=True)
 class Sizes:
-    """What the features dictate: widths of regions and tokens, words in the vocabulary."""
+    """What the features dictate; 0 where the features have no such thing."""
 
-    region: int
-    token: int = 0  # width of frozen token states; 0 when texts are word ids
-    vocabulary: int = 0
+    region: int = 0  # width of a region's vector
+    image: int = 0  # width of the backbone's whole-image vector
+    token: int = 0  # width of frozen token states
+    text: int = 0  # width of the backbone's whole-text vector
+    vocabulary: int = 0  # words or word pieces
     labels: int = 0
 
 
@@ -62,7 +64,7 @@ class Method(ABC):
     def model(self, sizes: Sizes) -> Model:
         """Build the model for features of these sizes."""
 
-    def objective(self) -> Objective:
+    def objective(self, sizes: Sizes) -> Objective:
         """What training lowers; by default the hardest-negative triplet."""
         return Objective(Term("rank", Triplet(0.2, hardest)))
 

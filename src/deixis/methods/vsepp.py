@@ -37,7 +37,7 @@ class VSEPP(Method):
         text = Encoder(GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=False), Last())
         return Model(image, text, Cosine())
 
-    def objective(self) -> Objective:
+    def objective(self, sizes: Sizes) -> Objective:
         """Sum hinges over the hardest negatives, or over every one."""
         miner = hardest if self.negatives == "hardest" else every
         return Objective(Term("rank", Triplet(self.margin, miner)))

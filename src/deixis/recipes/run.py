@@ -39,7 +39,7 @@ def run_row(
     torch.use_deterministic_algorithms(True)
     torch.manual_seed(seed)
     sizes = prepared.sizes
-    model, objective = row.method.model(sizes), row.method.objective()
+    model, objective = row.method.model(sizes), row.method.objective(sizes)
     val = prepared.splits[recipe.data.val]
     fit = Fit(
         model=model,
