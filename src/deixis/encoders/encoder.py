@@ -1,6 +1,6 @@
 """An encoder is a body that keeps the length and a head that chooses the parts."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from deixis.types import Embedding, Regions, Tokens
 
 
+@runtime_checkable
 class Body(Protocol):
     """Turns what an image or a text holds into contextual vectors, one a place."""
 
@@ -18,6 +19,7 @@ class Body(Protocol):
         ...
 
 
+@runtime_checkable
 class Head(Protocol):
     """Turns the vectors of an item into the parts of its embedding."""
 

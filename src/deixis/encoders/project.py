@@ -18,17 +18,53 @@ class Project(nn.Module):
 
     def __init__(self, size: int, dim: int) -> None:
         super().__init__()
-        self.linear = nn.Linear(size, dim)
-        limit = math.sqrt(6.0 / (size + dim))
-        nn.init.uniform_(self.linear.weight, -limit, limit)
-        nn.init.zeros_(self.linear.bias)
+        self.linear = xavier_linear(size, dim)
 
     def forward(
         self, batch: Regions | Tokens
     ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
         """Project every place."""
-        if batch.values is None:
-            raise RecipeError(
-                "this encoder needs frozen features; choose text features with states"
-            )
-        return self.linear(batch.values), batch.mask
+        return self.linear(states_of(batch)), batch.mask
+
+
+class ProjectMLP(nn.Module):
+    """A linear map plus a two-layer perceptron beside it, both reading the raw feature.
+
+    *Formula*: ``fc(x) + W₂ relu(BN(W₁ x + b₁)) + b₂`` with half the width between.
+    *Paper*: VSE∞, image side on regions. Statistics are taken over the places that exist; the
+    published code counts padding rows among them.
+    """
+
+    def __init__(self, size: int, dim: int) -> None:
+        super().__init__()
+        self.linear = xavier_linear(size, dim)
+        self.inner = nn.Linear(size, dim // 2)
+        self.norm = nn.BatchNorm1d(dim // 2)
+        self.outer = nn.Linear(dim // 2, dim)
+
+    def forward(
+        self, batch: Regions | Tokens
+    ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
+        """Project every place that exists; the others stay zero."""
+        values = states_of(batch)
+        flat = values[batch.mask]
+        out = self.linear(flat) + self.outer(self.norm(self.inner(flat)).relu())
+        places = out.new_zeros(*values.shape[:2], out.shape[1])
+        places[batch.mask] = out
+        return places, batch.mask
+
+
+def states_of(batch: Regions | Tokens) -> Float[Tensor, "item place feature"]:
+    """The frozen vectors of a batch; word ids alone are refused."""
+    if batch.values is None:
+        raise RecipeError("this encoder reads frozen states; choose text features that have them")
+    return batch.values
+
+
+def xavier_linear(size: int, dim: int) -> nn.Linear:
+    """A linear layer as the field starts it: weights within ``sqrt(6 / (in + out))``, bias zero."""
+    linear = nn.Linear(size, dim)
+    limit = math.sqrt(6.0 / (size + dim))
+    nn.init.uniform_(linear.weight, -limit, limit)
+    nn.init.zeros_(linear.bias)
+    return linear

@@ -4,13 +4,15 @@ A miner looks at a query's scores and says which of its negatives the loss may s
 count as negatives, wherever they stand: no diagonal is assumed.
 """
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor
 
 
+@runtime_checkable
 class Miner(Protocol):
     """Chooses negatives, row by row."""
 
@@ -35,3 +37,16 @@ def hardest(
     best = scores.masked_fill(positives, float("-inf")).argmax(dim=1, keepdim=True)
     chosen = torch.zeros_like(positives).scatter_(1, best, True)
     return chosen & ~positives
+
+
+@dataclass(frozen=True)
+class EveryThenHardest:
+    """All negatives for the first steps, the hardest alone after: VSE∞'s guard against collapse."""
+
+    warmup: int
+
+    def __call__(
+        self, scores: Float[Tensor, "query item"], positives: Bool[Tensor, "query item"], step: int
+    ) -> Bool[Tensor, "query item"]:
+        """Choose by the step."""
+        return (every if step < self.warmup else hardest)(scores, positives, step)

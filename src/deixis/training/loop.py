@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from torch import nn
@@ -17,6 +17,7 @@ from deixis.training.spec import TrainSpec
 from deixis.types import Batch
 
 
+@runtime_checkable
 class Batches(Protocol):
     """What the loop draws from: an epoch's batches depend on its number alone."""
 
