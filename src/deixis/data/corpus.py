@@ -8,6 +8,7 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy import ndarray
 
+from deixis.data.renumbered import Renumbered
 from deixis.errors import DataError
 from deixis.features.narration import Narration
 
@@ -84,7 +85,9 @@ class Corpus:
             pairs=np.stack([new_image[pairs[:, 0]], new_text[pairs[:, 1]]], axis=1),
             labels=None if self.labels is None else self.labels[images],
             twins=None if self.twins is None else self.twins[images],
-            narrations={int(new_text[t]): told for t, told in self.narrations.items() if texts[t]},
+            narrations=Renumbered(
+                self.narrations, {int(new_text[t]): t for t in self.narrations if texts[t]}
+            ),
         )
 
     def positives(self) -> Bool[ndarray, "image text"]:

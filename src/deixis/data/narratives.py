@@ -1,0 +1,172 @@
+"""Localized Narratives: one JSON record a line, what was said and where the pointer was.
+
+Both layouts in circulation are read: rows (``[{"utterance": …, "start_time": …}, …]``) and columns
+(``{"utterance": […], "start_time": […]}``). Files reach gigabytes, so only where each record lies
+is kept; a record is parsed when it is asked for.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from deixis.errors import DataError
+from deixis.features.narration import Narration, Point, TimedWord
+
+
+@dataclass(frozen=True, slots=True)
+class Narrative:
+    """One person's narration of one image, as a file records it."""
+
+    image: str  # the image's id in its source
+    narration: Narration
+    source: str = ""
+    annotator: int = -1
+
+
+class NarrativeFile:
+    """A file of narratives, read record by record; images and texts are known at once."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.images: list[str] = []
+        self.texts: list[str] = []
+        self._offsets: list[int] = []
+        self._lines: list[int] = []
+        for line, offset, record in _scan(path):
+            self.images.append(_text_of(record, "image_id", path, line))
+            self.texts.append(_text_of(record, "caption", path, line))
+            self._offsets.append(offset)
+            self._lines.append(line)
+
+    def __len__(self) -> int:
+        return len(self._offsets)
+
+    def __getitem__(self, row: int) -> Narrative:
+        with self.path.open("rb") as file:
+            file.seek(self._offsets[row])
+            record = _decode(file.readline(), self.path, self._lines[row])
+        return parse_narrative(record, f"{self.path}:{self._lines[row]}")
+
+
+class LazyNarrations(Mapping[int, Narration]):
+    """Narrations by text, read from their files when asked for."""
+
+    def __init__(self, places: Mapping[int, tuple[NarrativeFile, int]]) -> None:
+        self._places = places
+
+    def __getitem__(self, text: int) -> Narration:
+        file, row = self._places[text]
+        return file[row].narration
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._places)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+def read_narratives(path: Path) -> Iterator[Narrative]:
+    """Read a file front to back, one record in memory at a time."""
+    for line, _, record in _scan(path):
+        yield parse_narrative(record, f"{path}:{line}")
+
+
+def parse_narrative(record: Mapping[str, Any], where: object) -> Narrative:
+    """Turn a record of either layout into a narrative; words and trace may be absent.
+
+    Points without a finite place and time are dropped, out-of-range ones are kept: annotators
+    did leave the picture. Zero-length words are normal.
+    """
+    try:
+        words = [_word(row) for row in _rows(record.get("timed_caption"))]
+        strokes = [_stroke(rows) for rows in _strokes(record.get("traces"))]
+        return Narrative(
+            str(record["image_id"]),
+            Narration(str(record["caption"]), tuple(words), tuple(strokes)),
+            str(record.get("dataset_id", "")),
+            int(record.get("annotator_id", -1)),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        found = f"{type(error).__name__}: {error}"
+        raise DataError(f"{where}: not a Localized Narratives record ({found})") from error
+
+
+def narrative_record(narrative: Narrative) -> dict[str, Any]:
+    """The record of a narrative, in the row layout."""
+    told = narrative.narration
+    return {
+        "dataset_id": narrative.source,
+        "image_id": narrative.image,
+        "annotator_id": narrative.annotator,
+        "caption": told.text,
+        "timed_caption": [
+            {"utterance": word.text, "start_time": word.start, "end_time": word.end}
+            for word in told.words
+        ],
+        "traces": [[{"x": p.x, "y": p.y, "t": p.t} for p in stroke] for stroke in told.strokes],
+    }
+
+
+def _scan(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """Every record with its line, counted from 1, and the byte at which it begins."""
+    offset = 0
+    with path.open("rb") as file:
+        for line, raw in enumerate(file, start=1):
+            if raw.strip():
+                yield line, offset, _decode(raw, path, line)
+            offset += len(raw)
+
+
+def _decode(raw: bytes, path: Path, line: int) -> dict[str, Any]:
+    try:
+        record = json.loads(raw)
+    except ValueError as error:  # wrong JSON and wrong UTF-8 alike
+        raise DataError(f"{path}:{line}: not a line of JSON ({error})") from error
+    if not isinstance(record, dict):
+        raise DataError(f"{path}:{line}: found a {type(record).__name__}, not a JSON object")
+    return record
+
+
+def _text_of(record: Mapping[str, Any], key: str, path: Path, line: int) -> str:
+    if key not in record:
+        raise DataError(
+            f"{path}:{line}: no '{key}'; found: {', '.join(sorted(record)) or 'nothing'}"
+        )
+    return str(record[key])
+
+
+def _rows(table: Any) -> Sequence[Mapping[str, Any]]:
+    """A table as rows, whichever way round it is stored; an absent column is an absent value."""
+    if not table:
+        return []
+    if isinstance(table, Mapping):
+        length = max(len(column) for column in table.values())
+        return [
+            {key: column[i] for key, column in table.items() if i < len(column)}
+            for i in range(length)
+        ]
+    return list(table)
+
+
+def _strokes(traces: Any) -> list[Sequence[Mapping[str, Any]]]:
+    """Strokes as rows of points; columns may stand inside each stroke or around all of them."""
+    if isinstance(traces, Mapping):
+        traces = _rows(traces)
+    return [_rows(stroke) for stroke in traces or []]
+
+
+def _word(row: Mapping[str, Any]) -> TimedWord:
+    start = float(row["start_time"])
+    return TimedWord(str(row["utterance"]), start, float(row.get("end_time", start)))
+
+
+def _stroke(rows: Sequence[Mapping[str, Any]]) -> tuple[Point, ...]:
+    points = []
+    for row in rows:
+        place = (row.get("x"), row.get("y"), row.get("t"))
+        if all(isinstance(value, (int, float)) and math.isfinite(value) for value in place):
+            points.append(Point(*(float(value) for value in place)))  # type: ignore[arg-type]
+    return tuple(points)

@@ -1,0 +1,85 @@
+"""Scenes as pictures: objects drawn large and shrunk, so that edges are smooth, on a background."""
+
+import numpy as np
+from PIL import Image, ImageDraw
+
+from deixis.data.scenes.backgrounds import paint_background
+from deixis.data.scenes.objects import COLOURS, DRAWINGS, Part
+from deixis.data.scenes.scene import Scene, Thing
+
+SIDE = 256  # pixels of a picture, both ways
+_LARGER = 3  # an object is drawn this many times larger than it is shown
+
+Colour = tuple[int, int, int]
+
+_FIXED: dict[str, Colour] = {
+    "ink": (40, 40, 46),
+    "paper": (250, 248, 240),
+    "wood": (146, 98, 58),
+    "leaf": (66, 150, 66),
+    "beak": (246, 178, 40),
+    "glass": (186, 224, 244),
+    "stripe": (250, 226, 150),
+}
+
+
+def draw_scene(scene: Scene, rng: np.random.Generator) -> Image.Image:
+    """Draw a scene; the generator decides on what no text speaks of, such as texture and shade."""
+    picture = Image.fromarray(paint_background(scene.background, SIDE, rng))
+    for thing in scene.things:
+        side = round(thing.extent * SIDE)
+        shade = rng.integers(-7, 8, size=3)
+        tile = _draw_thing(thing, side * _LARGER, tuple(int(s) for s in shade))
+        if rng.random() < 0.5:
+            tile = tile.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
+        tile = tile.reduce(_LARGER)
+        corner = (round(thing.x * SIDE - side / 2), round(thing.y * SIDE - side / 2))
+        picture.paste(tile, corner, tile)
+    return picture
+
+
+def _draw_thing(thing: Thing, side: int, shade: tuple[int, ...]) -> Image.Image:
+    main = _clipped(*(c + s for c, s in zip(COLOURS[thing.colour], shade, strict=True)))
+    tones = _FIXED | {
+        "main": main,
+        "main_bare": main,
+        "dark": _mixed(main, (0, 0, 0), 0.32),
+        "light": _mixed(main, (255, 255, 255), 0.45),
+    }
+    # A dark object keeps a light outline, or it would vanish in the night.
+    edge = (160, 160, 166) if sum(main) < 200 else _mixed(main, (0, 0, 0), 0.5)
+    # Where nothing is drawn the tile holds the edge's colour, so that shrinking makes no halo.
+    tile = Image.new("RGBA", (side, side), (*edge, 0))
+    pen = ImageDraw.Draw(tile)
+    for part in DRAWINGS[thing.noun]:
+        _draw_part(pen, part, tones[part.tone], edge, side)
+    return tile
+
+
+def _draw_part(pen: ImageDraw.ImageDraw, part: Part, fill: Colour, edge: Colour, side: int) -> None:
+    points = [round(p * (side - 1)) for p in part.points]
+    outline = fill if part.tone == "main_bare" else edge
+    width = max(1, round(0.028 * side))
+    if part.form == "line":
+        if part.tone == "main":
+            pen.line(points, edge, round((part.width + 0.05) * side), joint="curve")
+        pen.line(points, fill, max(1, round(part.width * side)), joint="curve")
+    elif part.form == "polygon":
+        pen.polygon(points, fill, outline, width)
+    elif part.form == "ellipse":
+        pen.ellipse(points, fill, outline, width)
+    else:
+        begin, end = (180, 360) if part.form == "dome" else (0, 180)
+        pen.chord(points, begin, end, fill, outline, width)
+
+
+def _mixed(colour: Colour, other: Colour, share: float) -> Colour:
+    return _clipped(*(a + (b - a) * share for a, b in zip(colour, other, strict=True)))
+
+
+def _clipped(red: float, green: float, blue: float) -> Colour:
+    return (
+        min(255, max(0, round(red))),
+        min(255, max(0, round(green))),
+        min(255, max(0, round(blue))),
+    )
