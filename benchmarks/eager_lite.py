@@ -65,7 +65,7 @@ class EagerLite(nn.Module):
         self.eval()
 
     def forward(self, pixels: Tensor) -> Tensor:
-        """From uint8 pixels (image, y, x, channel) to the last feature map (image, feature, y, x)."""
+        """From uint8 pixels (image, y, x, channel) to the last map (image, feature, y, x)."""
         x = ((pixels.float() - 127.0) / 128.0).permute(0, 3, 1, 2)
         x = functional.relu6(self._bn0(self._conv_stem(x)))
         for block in self._blocks:
