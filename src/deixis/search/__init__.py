@@ -1,0 +1,1 @@
+"""From embedded pictures to found ones: the library on disk, the index over it, the searcher."""
