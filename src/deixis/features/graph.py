@@ -4,7 +4,7 @@ Building a graph straight from packaged weights needs no exporter, and running i
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -44,7 +44,7 @@ class Graph:
         self.nodes.append(("Identity", [value], name, {}))
 
     def serialise(
-        self, inputs: dict[str, tuple[Any, Sequence[Any]]], outputs: Sequence[str]
+        self, inputs: Mapping[str, tuple[Any, Sequence[Any]]], outputs: Sequence[str]
     ) -> bytes:
         """Write the ONNX file; inputs are given as dtype and shape (a word is a free axis)."""
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 — only to build

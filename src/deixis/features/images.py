@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import UInt8
 from numpy import ndarray
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
 from deixis.errors import DataError
 
@@ -46,7 +46,7 @@ def open_picture(path: Path, side: int, megapixels: float = MEGAPIXELS) -> Image
             return _rgb(path, ImageOps.exif_transpose(file))
     except DataError:
         raise
-    except Image.UnidentifiedImageError as error:
+    except UnidentifiedImageError as error:
         with path.open("rb") as raw:
             start = raw.read(12)
         raise DataError(f"{path}: not a picture in a known format; it begins {start!r}") from error
