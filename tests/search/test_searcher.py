@@ -114,8 +114,9 @@ def test_the_verbs_index_and_search_with_the_run_the_library_remembers(
 
     class SimulatedMatcher(FakeEncoder):
         def encode_image(self, files):
-            if any(file.read_bytes().startswith(b"bad") for file in files):
-                raise OSError("cannot identify image file")
+            for file in files:
+                if file.read_bytes().startswith(b"bad"):
+                    raise OSError(f"{file}: cannot identify image file")
             return self._embedding(super().encode_image(files).parts)
 
         def encode_text(self, texts):
