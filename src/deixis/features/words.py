@@ -1,0 +1,108 @@
+"""Words and their numbers, learnt from the training texts alone."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from deixis.errors import DataError, FeatureError
+from deixis.features.files import json_hash, write_json
+from deixis.features.packed import PackedTokens, offsets_of
+
+PAD, START, END, UNKNOWN, MASK = range(5)
+SPECIAL = ("<pad>", "<start>", "<end>", "<unknown>", "<mask>")
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_BYTE_LITERAL = re.compile(r"""\s*b(['"]).*\1\s*""", re.DOTALL)
+
+
+def split_words(text: str) -> list[str]:
+    """Split a text into lower-case runs of letters and digits, apostrophes inside a word kept.
+
+    Unlike NLTK's tokeniser, punctuation is dropped, a hyphen parts two words, and a contraction
+    or possessive stays one word (NLTK: ``do n't``, ``dog 's``).
+
+    >>> split_words("The dog's tri-colored coat isn't wet.")
+    ['the', "dog's", 'tri', 'colored', 'coat', "isn't", 'wet']
+    """
+    refuse_byte_literal(text)
+    return _WORD.findall(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower())
+
+
+def refuse_byte_literal(text: str) -> None:
+    """Refuse a text that is the printed form of a byte string, such as ``b'a dog'``.
+
+    It comes from reading a file as bytes and calling ``str`` on each line; the stray ``b`` and
+    quotes then cost several points of recall without any error.
+    """
+    if _BYTE_LITERAL.fullmatch(text):
+        raise DataError(
+            f"the text {text[:60]!r} is a printed byte string; decode the file as UTF-8 instead"
+        )
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Turns texts into word ids between a start and an end; unseen words are unknown.
+
+    >>> vocabulary = Vocabulary.count(["A dog runs.", "A dog!"], minimum=2)
+    >>> vocabulary(["The dog"]).ids.tolist()
+    [1, 3, 6, 2]
+    """
+
+    name: ClassVar[str] = "words"
+
+    words: tuple[str, ...]  # ids follow those of the special words
+
+    @classmethod
+    def count(cls, texts: Sequence[str], minimum: int = 1) -> "Vocabulary":
+        """Take the words that occur at least ``minimum`` times, in alphabetical order."""
+        counts = Counter(word for text in texts for word in split_words(text))
+        return cls(tuple(sorted(word for word, count in counts.items() if count >= minimum)))
+
+    @property
+    def size(self) -> int:
+        """How many ids there are, the special ones included."""
+        return len(SPECIAL) + len(self.words)
+
+    def identity(self) -> dict[str, str]:
+        """What a cache of these ids must have been made with."""
+        return {"weights": json_hash(self.words), "preprocessing": json_hash(_WORD.pattern)}
+
+    def __call__(self, texts: Sequence[str]) -> PackedTokens:
+        """Turn texts into ids."""
+        rows = [
+            [START, *(self._ids.get(word, UNKNOWN) for word in split_words(text)), END]
+            for text in texts
+        ]
+        ids = np.array([id for row in rows for id in row], dtype=np.int64)
+        return PackedTokens(ids, offsets_of([len(row) for row in rows]))
+
+    def word(self, id: int) -> str:
+        """The word behind an id."""
+        return (SPECIAL + self.words)[id]
+
+    def save(self, path: Path) -> None:
+        """Write the words as JSON."""
+        write_json(path, {"format": "deixis words 1", "words": self.words})
+
+    @classmethod
+    def load(cls, path: Path) -> "Vocabulary":
+        """Read what ``save`` wrote."""
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise FeatureError(f"{path}: no vocabulary can be read here ({error})") from error
+        if not isinstance(content, dict) or content.get("format") != "deixis words 1":
+            raise FeatureError(f"{path}: not a vocabulary; wanted the format 'deixis words 1'")
+        return cls(tuple(content["words"]))
+
+    @cached_property
+    def _ids(self) -> dict[str, int]:
+        return {word: id for id, word in enumerate(self.words, start=len(SPECIAL))}
