@@ -1,6 +1,5 @@
 """A corpus with its features: what training and evaluation draw batches from."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -25,6 +24,7 @@ class Dataset:
     images: Int[ndarray, " image"]  # row of each image of the split in ``regions``
     texts: Int[ndarray, " text"]  # row of each text of the split in ``tokens``
     _keys: Int[ndarray, " pair"] = field(init=False, repr=False)
+    _by_owner: Int[ndarray, " text"] = field(init=False, repr=False)  # texts, sorted by owner
 
     def __post_init__(self) -> None:
         if len(self.images) != len(self.corpus.files) or len(self.texts) != len(self.corpus.texts):
@@ -35,6 +35,12 @@ class Dataset:
             )
         keys = self.corpus.pairs[:, 0].astype(np.int64) * len(self.texts) + self.corpus.pairs[:, 1]
         object.__setattr__(self, "_keys", np.sort(keys))
+        object.__setattr__(self, "_by_owner", np.argsort(self.corpus.owners, kind="stable"))
+
+    def texts_of(self, image: int) -> Int[ndarray, " text"]:
+        """The texts written for an image."""
+        start, end = np.searchsorted(self.corpus.owners, [image, image + 1], sorter=self._by_owner)
+        return self._by_owner[start:end]
 
     def positives(
         self, images: Int[ndarray, " image"], texts: Int[ndarray, " text"]
@@ -53,26 +59,3 @@ class Dataset:
             positives=torch.from_numpy(self.positives(images, texts)),
             labels=None if labels is None else torch.from_numpy(labels[images].astype(np.float32)),
         )
-
-
-@dataclass(frozen=True)
-class PairBatches:
-    """Batches of matching pairs: each text once an epoch with the image it was written for.
-
-    An epoch's order depends on the seed and its number alone: a resumed run sees the same batches.
-    """
-
-    dataset: Dataset
-    size: int
-    seed: int
-
-    def __len__(self) -> int:
-        """Batches an epoch; a last short one is left out."""
-        return max(1, len(self.dataset.texts) // self.size)
-
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """The batches of one epoch."""
-        order = np.random.default_rng((self.seed, number)).permutation(len(self.dataset.texts))
-        for start in range(len(self)):
-            texts = order[start * self.size : (start + 1) * self.size]
-            yield self.dataset.batch(np.unique(self.dataset.corpus.owners[texts]), texts)

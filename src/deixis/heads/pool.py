@@ -17,7 +17,7 @@ class SingleVector(nn.Module):
         """Pool the places of each item into one unit vector."""
         vector = unit(self.pool(places, mask))
         alone = torch.ones(len(vector), 1, dtype=torch.bool, device=vector.device)
-        return Embedding(vector.unsqueeze(1), alone, local=places)
+        return Embedding(vector.unsqueeze(1), alone)
 
     def pool(
         self, places: Float[Tensor, "item place dim"], mask: Bool[Tensor, "item place"]

@@ -95,7 +95,7 @@ class Recipe:
     def tiny(self) -> "Recipe":
         """The same table in seconds: few pictures, narrow models, one epoch, one seed."""
         data = replace(self.data, corpus="scenes", size=120, train="train", val="val", test="test")
-        train = replace(self.train, epochs=1, batch=min(self.train.batch, 32))
+        train = replace(self.train, length="1 epochs", batch=min(self.train.batch, 32), chunk=0)
         rows = tuple(_narrow(row) for row in self.rows)
         return replace(
             self, name=f"{self.name}-tiny", data=data, train=train, rows=rows, seeds=(0,)
@@ -114,7 +114,7 @@ def _row(table: Mapping[str, Any]) -> Row:
 
 def _narrow(row: Row) -> Row:
     small = {key: 32 for key in ("dim", "word_dim") if hasattr(row.method, key)}
-    method: Method = replace(row.method, **small)  # type: ignore[arg-type]
+    method: Method = replace(row.method, **small)
     return replace(row, method=method, options={**row.options, **small})
 
 

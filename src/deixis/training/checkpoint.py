@@ -19,6 +19,7 @@ class Standing:
     step: int = 0  # steps taken
     best: float = float("-inf")  # best validation score so far
     best_step: int = 0
+    since_best: int = 0  # validations since the best one
 
 
 def save(

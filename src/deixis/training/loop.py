@@ -1,32 +1,36 @@
 """The training loop, whole."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-import torch
 from torch import nn
+from torch.optim import Optimizer
 
 from deixis.losses.base import Objective
 from deixis.methods.model import Model
 from deixis.training.checkpoint import Standing, restore, save, write_tensors
-from deixis.training.schedule import rate_factor
-from deixis.training.spec import TrainSpec
+from deixis.training.collapse import CollapseWatch
+from deixis.training.gradients import accumulate
+from deixis.training.optimiser import make_optimiser, set_rates
+from deixis.training.spec import TrainSpec, steps_in
 from deixis.types import Batch
+
+STATE, BEST, LOG = "state.safetensors", "best.safetensors", "log.jsonl"
 
 
 @runtime_checkable
 class Batches(Protocol):
-    """What the loop draws from: an epoch's batches depend on its number alone."""
+    """What the loop draws from: a batch depends on the step's number alone."""
 
     def __len__(self) -> int:
         """Batches an epoch."""
         ...
 
-    def epoch(self, number: int) -> Iterator[Batch]:
-        """The batches of one epoch."""
+    def at(self, step: int) -> Batch:
+        """The batch of a step, counted from 0 over all epochs."""
         ...
 
 
@@ -45,56 +49,78 @@ class Fit:
     folder: Path  # where the round stands between two lives: state, log, best weights
     validate: Callable[[Model], float]  # higher is better; never looks at the test split
 
+    @property
+    def steps(self) -> int:
+        """Steps the round takes unless it stops early."""
+        return steps_in(self.spec.length, len(self.batches))
+
     def run(self, tell: Tell) -> Standing:
         """Train to the end, from wherever an earlier life stopped; leaves the best weights behind.
 
-        The seed of a step depends on the run's seed and the step's number alone, and so does the
+        The random numbers of a step depend on the seed and the step's number alone, and so does its
         batch: a killed and resumed run ends bit for bit where an uninterrupted one does.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
-        state, log = self.folder / "state.safetensors", self.folder / "log.jsonl"
-        optimiser = torch.optim.AdamW(
-            self._parameters(), lr=self.spec.lr, weight_decay=self.spec.weight_decay
-        )
+        optimiser = make_optimiser(self.model, self.objective, self.spec)
+        standing = self._resume(optimiser)
+        every = max(1, steps_in(self.spec.validate_every, len(self.batches)))
+        watch = CollapseWatch()
+        while standing.step < self.steps and not self._stale(standing):
+            record = self._step(standing.step, optimiser, watch)
+            standing = replace(standing, step=standing.step + 1)
+            self._log(record, tell)
+            if standing.step % every == 0 or standing.step == self.steps:
+                standing = self._validated(standing, tell)
+                save(self.folder / STATE, self.model, self.objective, optimiser, standing)
+        return standing
+
+    def _resume(self, optimiser: Optimizer) -> Standing:
+        state = self.folder / STATE
         standing = Standing()
         if state.exists():
             standing = restore(state, self.model, self.objective, optimiser)
-        length = len(self.batches)
-        for epoch in range(standing.step // length, self.spec.epochs):
-            for number, batch in enumerate(self.batches.epoch(epoch), epoch * length):
-                record = self._step(batch, number, optimiser)
-                tell(record)
-                _append(log, record)
-            score = self.validate(self.model)
-            standing = replace(standing, step=(epoch + 1) * length)
-            if score > standing.best:
-                standing = replace(standing, best=score, best_step=standing.step)
-                write_tensors(self.folder / "best.safetensors", self.model.state_dict(), {})
-            record = {"step": standing.step, "epoch": epoch + 1, "validation": score}
-            tell(record)
-            _append(log, record)
-            save(state, self.model, self.objective, optimiser, standing)
+        _cut_log(self.folder / LOG, standing.step)
         return standing
 
-    def _step(self, batch: Batch, number: int, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-        torch.manual_seed(self.seed * 1_000_003 + number)
-        factor = rate_factor(self.spec, number, len(self.batches))
-        for group in optimiser.param_groups:
-            group["lr"] = self.spec.lr * factor
+    def _stale(self, standing: Standing) -> bool:
+        return bool(self.spec.patience) and standing.since_best >= self.spec.patience
+
+    def _step(self, step: int, optimiser: Optimizer, watch: CollapseWatch) -> dict[str, Any]:
+        rate = set_rates(optimiser, self.spec, step, len(self.batches))
         self.model.train()
-        terms = self.objective(self.model(batch), number)
-        loss = torch.stack(list(terms.values())).sum()
         optimiser.zero_grad(set_to_none=True)
-        loss.backward()
-        norm = nn.utils.clip_grad_norm_(self._parameters(), self.spec.clip)
+        seed = (self.seed * 1_000_003 + step) * 7919
+        batch = self.batches.at(step)
+        terms, out = accumulate(self.model, self.objective, batch, step, seed, self.spec.chunk)
+        parameters = [p for group in optimiser.param_groups for p in group["params"]]
+        norm = nn.utils.clip_grad_norm_(parameters, self.spec.clip)
         optimiser.step()
         values = {name: term.item() for name, term in terms.items()}
-        return {"step": number + 1, "loss": loss.item(), **values, "norm": norm.item()}
+        record: dict[str, Any] = {"step": step + 1, "loss": sum(values.values()), **values}
+        note = watch.look(self.objective, out, values.get("rank", 0.0), step)
+        if note:
+            record["warning"] = note
+        return {**record, "rate": rate, "norm": norm.item()}
 
-    def _parameters(self) -> list[nn.Parameter]:
-        return [*self.model.parameters(), *self.objective.parameters()]
+    def _validated(self, standing: Standing, tell: Tell) -> Standing:
+        score = self.validate(self.model)
+        standing = replace(standing, since_best=standing.since_best + 1)
+        if score > standing.best:
+            standing = replace(standing, best=score, best_step=standing.step, since_best=0)
+            write_tensors(self.folder / BEST, self.model.state_dict(), {})
+        self._log({"step": standing.step, "validation": score, "best": standing.best}, tell)
+        return standing
+
+    def _log(self, record: dict[str, Any], tell: Tell) -> None:
+        with (self.folder / LOG).open("a", encoding="utf-8") as file:
+            file.write(json.dumps(record) + "\n")
+        tell(record)
 
 
-def _append(log: Path, record: dict[str, Any]) -> None:
-    with log.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(record) + "\n")
+def _cut_log(log: Path, step: int) -> None:
+    """Forget what an earlier life logged beyond its last checkpoint: it will happen again."""
+    if not log.exists():
+        return
+    lines = log.read_text(encoding="utf-8").splitlines()
+    kept = [line for line in lines if line.endswith("}") and json.loads(line)["step"] <= step]
+    log.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")

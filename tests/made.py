@@ -1,0 +1,34 @@
+"""Small things made for tests: a corpus with random features that a model can learn."""
+
+from pathlib import Path
+
+import numpy as np
+
+from deixis.data.corpus import Corpus
+from deixis.data.dataset import Dataset
+from deixis.features.packed import PackedRegions, PackedTokens, offsets_of
+
+
+def made_dataset(images: int = 24, texts_an_image: int = 2, seed: int = 0, dim: int = 8) -> Dataset:
+    """Images whose regions and texts whose words both come from one hidden topic an image."""
+    random = np.random.default_rng(seed)
+    owners = np.repeat(np.arange(images), texts_an_image)
+    topics = random.integers(5, 30, size=(images, 3))
+    vectors = np.random.default_rng(1).normal(size=(30, dim)).astype(np.float32)
+    counts = random.integers(2, 6, size=images)
+    regions = [vectors[random.choice(topics[i], counts[i])] for i in range(images)]
+    words = [random.choice(topics[owner], random.integers(2, 6)) for owner in owners]
+    corpus = Corpus(
+        name="made",
+        root=Path("."),
+        files=tuple(f"{i}.jpg" for i in range(images)),
+        texts=tuple(" ".join(str(word) for word in text) for text in words),
+        owners=owners,
+        pairs=np.stack([owners, np.arange(len(owners))], axis=1),
+        splits=("train",) * images,
+    )
+    packed_regions = PackedRegions(
+        np.concatenate(regions), offsets_of(counts), pooled=np.stack([r.mean(0) for r in regions])
+    )
+    packed_tokens = PackedTokens(np.concatenate(words), offsets_of([len(w) for w in words]))
+    return Dataset(corpus, packed_regions, packed_tokens, np.arange(images), np.arange(len(owners)))
