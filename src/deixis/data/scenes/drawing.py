@@ -28,8 +28,8 @@ def draw_scene(scene: Scene, rng: np.random.Generator) -> Image.Image:
     picture = Image.fromarray(paint_background(scene.background, SIDE, rng))
     for thing in scene.things:
         side = round(thing.extent * SIDE)
-        shade = rng.integers(-7, 8, size=3)
-        tile = _draw_thing(thing, side * _LARGER, tuple(int(s) for s in shade))
+        red, green, blue = rng.integers(-7, 8, size=3).tolist()
+        tile = _draw_thing(thing, side * _LARGER, (red, green, blue))
         if rng.random() < 0.5:
             tile = tile.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
         tile = tile.reduce(_LARGER)
@@ -38,8 +38,8 @@ def draw_scene(scene: Scene, rng: np.random.Generator) -> Image.Image:
     return picture
 
 
-def _draw_thing(thing: Thing, side: int, shade: tuple[int, ...]) -> Image.Image:
-    main = _clipped(*(c + s for c, s in zip(COLOURS[thing.colour], shade, strict=True)))
+def _draw_thing(thing: Thing, side: int, shade: Colour) -> Image.Image:
+    main = _shaded(COLOURS[thing.colour], shade)
     tones = _FIXED | {
         "main": main,
         "main_bare": main,
@@ -74,12 +74,10 @@ def _draw_part(pen: ImageDraw.ImageDraw, part: Part, fill: Colour, edge: Colour,
 
 
 def _mixed(colour: Colour, other: Colour, share: float) -> Colour:
-    return _clipped(*(a + (b - a) * share for a, b in zip(colour, other, strict=True)))
+    red, green, blue = (round(a + (b - a) * share) for a, b in zip(colour, other, strict=True))
+    return (red, green, blue)
 
 
-def _clipped(red: float, green: float, blue: float) -> Colour:
-    return (
-        min(255, max(0, round(red))),
-        min(255, max(0, round(green))),
-        min(255, max(0, round(blue))),
-    )
+def _shaded(colour: Colour, shade: Colour) -> Colour:
+    red, green, blue = (min(255, max(0, a + b)) for a, b in zip(colour, shade, strict=True))
+    return (red, green, blue)
