@@ -9,7 +9,7 @@ from rich.console import Console
 from deixis import __version__
 from deixis.errors import DeixisError
 
-VERBS = ("data", "features", "train", "evaluate", "table", "index", "search", "status", "demo")
+VERBS = ("data", "train", "table", "index", "search", "status", "demo")
 
 app = typer.Typer(
     help="Image–text retrieval from paper to search box.",
@@ -30,11 +30,11 @@ def deixis(
 
 
 def main() -> None:
-    """Run the command; what deixis refuses becomes one sentence and exit code 2."""
+    """Run the command; what deixis refuses becomes one sentence and exit code 1."""
     for verb in VERBS:
         import_module(f"deixis.cli.{verb}")
     try:
         app()
     except DeixisError as error:
         Console(stderr=True).print(f"[bold red]error:[/] {error}", highlight=False, soft_wrap=True)
-        sys.exit(2)
+        sys.exit(1)

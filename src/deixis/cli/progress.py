@@ -3,80 +3,90 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 
 console = Console(stderr=True)
-Advance = Callable[[int, int], None]  # done, of how many
+output = Console()
+QUIET = 10.0  # seconds between two lines where there is no terminal
+
+
+def say(line: str) -> None:
+    """Print a line for people, never broken by the terminal's width."""
+    output.print(line, highlight=False, soft_wrap=True)
+
+
+class Bars:
+    """One bar for each thing that is counted; things appear as they are first told of."""
+
+    def __init__(self) -> None:
+        self._bars = Progress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._said: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bars.stop()
+
+    def advance(self, what: str, done: int, total: int, note: str = "") -> None:
+        """Say that so many of so many are done."""
+        if console.is_terminal:
+            if what not in self._tasks:
+                self._tasks[what] = self._bars.add_task(what, total=total)
+            label = f"{what}  {note}" if note else what
+            self._bars.update(self._tasks[what], completed=done, total=total, description=label)
+            return
+        now = time.monotonic()
+        if done >= total or now - self._said.setdefault(what, now) >= QUIET:
+            self._said[what] = now
+            console.print(f"{what}: {done} of {total}  {note}".rstrip(), highlight=False)
 
 
 @contextmanager
-def counting(what: str) -> Iterator[Advance]:
-    """A bar that is told how many of how many are done."""
-    with _bars() as progress:
-        task = progress.add_task(what, total=None)
-
-        def advance(done: int, total: int) -> None:
-            progress.update(task, completed=done, total=total)
-
-        with _plain_lines(what) as say:
-            yield advance if console.is_terminal else say
-
-
-@contextmanager
-def training(what: str, steps: int) -> Iterator[Callable[[dict[str, Any]], None]]:
-    """A bar over training steps with the loss and the last validation score."""
-    with _bars() as progress, _plain_lines(what) as say:
-        task = progress.add_task(what, total=steps)
-        shown = {"loss": "", "validation": ""}
+def training(what: str) -> Iterator[Callable[[dict[str, Any]], None]]:
+    """A bar over training steps with the loss terms and the last validation score."""
+    validated = ""
+    with Bars() as bars:
 
         def tell(record: dict[str, Any]) -> None:
+            nonlocal validated
+            if "warning" in record:
+                console.print(f"[yellow]warning:[/] {record['warning']}", highlight=False)
             if "validation" in record:
-                shown["validation"] = f"  val RSUM {record['validation']:.1f}"
-            else:
-                shown["loss"] = f"loss {record['loss']:.2f}"
-            label = f"{what}  {shown['loss']}{shown['validation']}"
-            progress.update(task, completed=record["step"], description=label)
-            if not console.is_terminal:
-                say(record["step"], steps)
+                validated = f"val RSUM {record['validation']:.1f} (best {record['best']:.1f})"
+            elif "loss" in record:
+                terms = " ".join(
+                    f"{name} {value:.3g}"
+                    for name, value in record.items()
+                    if name not in ("step", "steps", "norm", "warning")
+                )
+                bars.advance(what, record["step"], record["steps"], f"{terms}  {validated}")
 
         yield tell
-
-
-def _bars() -> Progress:
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=console,
-        disable=not console.is_terminal,
-    )
-
-
-@contextmanager
-def _plain_lines(what: str) -> Iterator[Advance]:
-    """Where there is no terminal: at most one line every ten seconds, and one at the end."""
-    last = time.monotonic()
-    seen = (0, 0)
-
-    def say(done: int, total: int) -> None:
-        nonlocal last, seen
-        seen = (done, total)
-        if time.monotonic() - last >= 10.0:
-            last = time.monotonic()
-            console.print(f"{what}: {done} of {total}", highlight=False)
-
-    yield say
-    if not console.is_terminal and seen[1]:
-        console.print(f"{what}: {seen[0]} of {seen[1]} done", highlight=False)

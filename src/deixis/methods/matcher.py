@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
@@ -17,9 +17,13 @@ from torch import Tensor
 from deixis import __version__
 from deixis.data.collate import regions_of, tokens_of
 from deixis.errors import RunError
-from deixis.features.backbones import image_backbones, text_backbones
+from deixis.features.backbones import (
+    ImageBackbone,
+    TextBackbone,
+    image_backbones,
+    text_backbones,
+)
 from deixis.features.files import write_json
-from deixis.features.packed import PackedTokens
 from deixis.features.words import Vocabulary
 from deixis.methods import load_all
 from deixis.methods.model import Model, Sizes, methods
@@ -59,7 +63,7 @@ class Matcher:
     @torch.no_grad()
     def encode_text(self, texts: Sequence[str]) -> Embedding:
         """Embed texts."""
-        return self.model.text(tokens_of(self._tokens(texts), np.arange(len(texts))))
+        return self.model.text(tokens_of(self._text_backbone(texts), np.arange(len(texts))))
 
     @torch.no_grad()
     def similarity(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:
@@ -72,7 +76,11 @@ class Matcher:
         digest = hashlib.sha256()
         for name, tensor in sorted(self.model.state_dict().items()):
             digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
-        made = {"config": asdict(self.config), "image": self._image_backbone.identity()}
+        made = {
+            "method": self.config.method,
+            "image": self._image_backbone.identity(),
+            "text": self._text_backbone.identity(),
+        }
         digest.update(json.dumps(made, sort_keys=True).encode())
         return digest.hexdigest()
 
@@ -86,14 +94,12 @@ class Matcher:
         write_json(folder / CONFIG, {"deixis": __version__, **asdict(self.config)})
 
     @cached_property
-    def _image_backbone(self) -> Any:
+    def _image_backbone(self) -> ImageBackbone:
         return image_backbones.build(self.config.image, {})
 
     @cached_property
-    def _tokens(self) -> Callable[[Sequence[str]], PackedTokens]:
-        if self.vocabulary is not None:
-            return self.vocabulary
-        return text_backbones.build(self.config.text, {})
+    def _text_backbone(self) -> TextBackbone:
+        return self.vocabulary or text_backbones.build(self.config.text, {}).fit([])
 
 
 def load(folder: Path | str) -> Matcher:

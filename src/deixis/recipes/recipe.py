@@ -24,6 +24,7 @@ class DataSpec:
     train: str = "train"
     val: str = "val"
     test: str = "test"
+    holdout: int = 0  # so many of the last training images become the validation split
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,16 @@ from typing import Any
 
 import torch
 
-from deixis.data.dataset import PairBatches
+from deixis.data.batches import ImageBatches, PairBatches
+from deixis.data.dataset import Dataset
 from deixis.evaluation.evaluate import evaluate
 from deixis.features.files import write_json
 from deixis.methods.matcher import Matcher, RunConfig
 from deixis.recipes.prepare import Prepared
 from deixis.recipes.recipe import Recipe, Row
 from deixis.training.checkpoint import read_tensors
-from deixis.training.loop import Fit, Tell
+from deixis.training.loop import Batches, Fit, Tell
+from deixis.training.spec import TrainSpec
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,11 @@ def run_row(
     torch.manual_seed(seed)
     sizes = prepared.sizes
     model, objective = row.method.model(sizes), row.method.objective(sizes)
-    val = prepared.splits[recipe.data.val]
+    val = prepared.splits["val"]
     fit = Fit(
         model=model,
         objective=objective,
-        batches=PairBatches(prepared.splits[recipe.data.train], recipe.train.batch, seed),
+        batches=batches_of(recipe.train, prepared.splits["train"], seed),
         spec=recipe.train,
         seed=seed,
         folder=folder,
@@ -54,8 +56,15 @@ def run_row(
     model.load_state_dict(read_tensors(folder / "best.safetensors")[0])
     config = RunConfig(row.options, sizes, recipe.data.image, recipe.data.text, recipe.name, seed)
     Matcher(model, config, prepared.vocabulary).save(folder)
-    result = evaluate(model, prepared.splits[recipe.data.test])
+    result = evaluate(model, prepared.splits["test"])
     write_json(metrics, result.to_dict())
     for leftover in ("best.safetensors", "state.safetensors"):
         (folder / leftover).unlink()
     return RowRun(folder, result.to_dict())
+
+
+def batches_of(spec: TrainSpec, train: Dataset, seed: int) -> Batches:
+    """Draw batches as the recipe says."""
+    if spec.batching == "images":
+        return ImageBatches(train, spec.batch, seed, spec.texts_an_image)
+    return PairBatches(train, spec.batch, seed)

@@ -62,17 +62,3 @@ def table_record(recipe: Recipe, lines: Sequence[Line]) -> dict[str, Any]:
             for line in lines
         ],
     }
-
-
-def chance_line(images: int, texts_an_image: float) -> Line:
-    """What a scorer that knows nothing reaches, from the sizes alone."""
-    texts = images * texts_an_image
-    found = {}
-    for k in (1, 5, 10):
-        missed = 1.0
-        for place in range(k):
-            missed *= max(0.0, 1.0 - texts_an_image / max(1.0, texts - place))
-        found[f"i2t_hit@{k}"] = 100.0 * (1.0 - missed)
-        found[f"t2i_hit@{k}"] = 100.0 * min(1.0, k / images)
-    found["rsum"] = sum(found.values())
-    return Line("chance", (found,), {})

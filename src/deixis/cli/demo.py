@@ -1,0 +1,49 @@
+"""`deixis demo`: the main job end to end, on simulated scenes."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deixis.cli.app import app
+from deixis.cli.options import Threads
+from deixis.cli.progress import Bars, output, say
+
+QUERIES = 3
+
+
+@app.command()
+def demo(
+    folder: Annotated[Path, typer.Argument(help="Where everything is put.")] = Path("demo"),
+    recipe: Annotated[Path, typer.Option(help="The recipe to run.")] = Path("recipes/tiny.toml"),
+    threads: Threads = 2,
+) -> None:
+    """Draw scenes, train, print the table, index the held-out pictures, search them."""
+    from deixis.cli.training import run_recipe, slug
+    from deixis.recipes.prepare import find_corpus
+    from deixis.recipes.table import terminal_table
+    from deixis.search import verbs
+    from deixis.search.query import Query
+
+    loaded, lines = run_recipe(recipe, [], folder / "runs", tiny=False, threads=threads)
+    output.print(terminal_table(loaded, lines))
+    corpus = find_corpus(loaded.data, lambda what, done, total: None).split(loaded.data.test)
+    run = folder / "runs" / loaded.name / f"{slug(loaded.rows[0].label)}-{loaded.seeds[0]}"
+    library, pictures = folder / "library", corpus.path(0).parent
+    with Bars() as bars:
+        verbs.index([pictures], library, run, on_file=lambda o, d, n: bars.advance("index", d, n))
+    for text, right in _queries(corpus.texts, corpus.owners.tolist(), corpus.files):
+        say(f'\n[bold]deixis search "{text}" --library {library}[/]')
+        for hit in verbs.search(Query(text=text, k=3), library).hits:
+            mark = "  ← the scene described" if hit.paths[0].endswith(right) else ""
+            say(f"{hit.score:6.3f}  {hit.paths[0]}{mark}")
+
+
+def _queries(
+    texts: tuple[str, ...], owners: list[int], files: tuple[str, ...]
+) -> Iterator[tuple[str, str]]:
+    """A few captions of held-out scenes, each with the file it was written for."""
+    for number in range(QUERIES):
+        text = number * len(texts) // QUERIES
+        yield texts[text], files[owners[text]]

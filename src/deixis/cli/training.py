@@ -1,0 +1,55 @@
+"""What training verbs share: a recipe's rows run with progress shown."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+
+from deixis.cli.progress import Bars, console, training
+from deixis.evaluation.chance import chance
+from deixis.recipes.prepare import Prepared, prepare
+from deixis.recipes.recipe import DataSpec, Recipe, Row
+from deixis.recipes.run import RowRun, run_row
+from deixis.recipes.table import Line
+
+
+def run_recipe(
+    path: Path, overrides: Sequence[str], runs: Path, *, tiny: bool, threads: int
+) -> tuple[Recipe, list[Line]]:
+    """Run every row and seed of a recipe; finished ones are read back."""
+    torch.set_num_threads(threads)
+    recipe = Recipe.load(path, overrides)
+    recipe = recipe.tiny() if tiny else recipe
+    prepared = prepare_with_progress(recipe.data)
+    lines = [Line("chance", (chance(prepared.splits["test"].corpus),), {})]
+    for row in recipe.rows:
+        results = [run_one(recipe, row, seed, prepared, runs).result for seed in recipe.seeds]
+        lines.append(Line(row.label, tuple(result["measures"] for result in results), row.printed))
+    return recipe, lines
+
+
+def run_one(recipe: Recipe, row: Row, seed: int, prepared: Prepared, runs: Path) -> RowRun:
+    """Run one row with one seed, with a bar."""
+    folder = runs / recipe.name / f"{slug(row.label)}-{seed}"
+    with training(f"{row.label}, seed {seed}") as tell:
+        return run_row(recipe, row, seed, prepared, folder, tell)
+
+
+def prepare_with_progress(data: DataSpec) -> Prepared:
+    """Prepare a recipe's data with one bar for each thing done."""
+    with Bars() as bars:
+        prepared = prepare(data, bars.advance)
+    sizes = {name: (len(d.images), len(d.texts)) for name, d in prepared.splits.items()}
+    described = ", ".join(f"{name} {i} images {t} texts" for name, (i, t) in sizes.items())
+    console.print(f"{data.corpus}: {described}", highlight=False)
+    return prepared
+
+
+def slug(label: str) -> str:
+    """A label as a folder's name.
+
+    >>> slug("SCAN t→i, LSE")
+    'scan-t-i-lse'
+    """
+    return re.sub(r"[^a-z0-9+]+", "-", label.lower()).strip("-") or "row"
