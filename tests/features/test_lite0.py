@@ -20,13 +20,6 @@ def installed(backbone):
         return False
 
 
-@pytest.fixture(scope="module", autouse=True)
-def graphs(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DEIXIS_CACHE", str(tmp_path_factory.mktemp("graphs")))
-        yield
-
-
 @pytest.fixture
 def pictures():
     rng = np.random.default_rng(0)

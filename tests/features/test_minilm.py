@@ -15,10 +15,8 @@ TEXTS = [
 
 
 @pytest.fixture(scope="module")
-def minilm(tmp_path_factory):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("DEIXIS_CACHE", str(tmp_path_factory.mktemp("graphs")))
-        yield MiniLM()
+def minilm():
+    return MiniLM()
 
 
 @pytest.fixture(scope="module")

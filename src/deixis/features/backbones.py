@@ -1,0 +1,68 @@
+"""What turns pictures into regions and texts into tokens, by the names recipes use.
+
+A backbone says who it is (``name``, ``identity``) and maps a batch to packed features. An image
+backbone also reads one file, so that reading can run in threads beside the network.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+from deixis.features.lite0 import Lite0, Lite2
+from deixis.features.minilm import MiniLM
+from deixis.features.packed import PackedRegions, PackedTokens
+from deixis.features.precomputed import PrecomputedRegions
+from deixis.features.words import Vocabulary
+from deixis.registry import Registry
+
+
+@runtime_checkable
+class ImageBackbone(Protocol):
+    """Picture files to regions."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    def identity(self) -> dict[str, str]: ...  # noqa: D102
+    def read(self, path: Path) -> Any: ...  # noqa: D102
+    def __call__(self, pictures: Sequence[Any]) -> PackedRegions: ...  # noqa: D102
+
+
+@runtime_checkable
+class TextBackbone(Protocol):
+    """Texts to tokens."""
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+    @property
+    def size(self) -> int: ...  # noqa: D102
+    def identity(self) -> dict[str, str]: ...  # noqa: D102
+    def __call__(self, texts: Sequence[str]) -> PackedTokens: ...  # noqa: D102
+
+
+@runtime_checkable
+class TextSource(Protocol):
+    """A text backbone, or what becomes one once it has seen the training texts."""
+
+    def fit(self, texts: Sequence[str]) -> TextBackbone: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words that occur often enough in the training texts."""
+
+    minimum: int = 4
+
+    def fit(self, texts: Sequence[str]) -> Vocabulary:
+        """Count the words of the training texts."""
+        return Vocabulary.count(texts, self.minimum)
+
+
+image_backbones: Registry[ImageBackbone] = Registry("image backbone")
+image_backbones.register("lite0")(Lite0)
+image_backbones.register("lite2")(Lite2)
+image_backbones.register("regions")(PrecomputedRegions)
+
+text_backbones: Registry[TextSource] = Registry("text backbone")
+text_backbones.register("minilm")(MiniLM)
+text_backbones.register("words")(Words)
