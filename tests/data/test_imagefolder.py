@@ -143,6 +143,16 @@ def test_narratives_of_other_images_are_refused(tmp_path: Path) -> None:
         read_imagefolder(tmp_path)
 
 
+def test_an_id_that_fits_two_pictures_is_refused_but_a_whole_name_never(tmp_path: Path) -> None:
+    pictures(tmp_path, "1.png", "sub/1.png")
+    whole = [{"image_id": "1.png", "caption": "x"}, {"image_id": "sub/1.png", "caption": "y"}]
+    rows(tmp_path / "narratives.jsonl", *whole)
+    assert read_imagefolder(tmp_path).owners.tolist() == [0, 1]
+    rows(tmp_path / "narratives.jsonl", *whole, {"image_id": "1", "caption": "z"})
+    with pytest.raises(DataError, match=r"narratives.jsonl:3: '1' fits several pictures"):
+        read_imagefolder(tmp_path)
+
+
 def test_reading_and_writing_corpora_loads_no_torch() -> None:
     modules = "deixis.data.read, deixis.data.scenes.oracle, deixis.data.regions"
     code = f"import sys, {modules}; sys.exit('torch' in sys.modules)"

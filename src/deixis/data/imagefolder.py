@@ -144,20 +144,23 @@ def _read_narrations(
         if len(file) and not known:
             raise DataError(f"{path}: no image_id, as '{file.images[0]}', is a picture in {root}")
         for row in known:
+            image = ids[file.images[row]]
+            if image is None:
+                raise DataError(f"{file.where(row)}: '{file.images[row]}' fits several pictures")
             places[first_text + len(texts)] = (file, row)
             texts.append(file.texts[row])
-            owners.append(ids[file.images[row]])
+            owners.append(image)
     return texts, owners, LazyNarrations(places)
 
 
-def _ids(files: Sequence[str]) -> dict[str, int]:
+def _ids(files: Sequence[str]) -> dict[str, int | None]:
     """The ids narratives may use: file name, its stem, and the stem without leading zeros.
 
-    What stands for two images stands for none.
+    What stands for two images stands for none, but a whole relative name is never mistaken.
     """
     ids: dict[str, int | None] = {}
     for image, file in enumerate(files):
         stem = Path(file).stem
-        for name in {file, Path(file).name, stem, stem.lstrip("0") or "0"}:
+        for name in {Path(file).name, stem, stem.lstrip("0") or "0"}:
             ids[name] = None if name in ids else image
-    return {name: image for name, image in ids.items() if image is not None}
+    return ids | {file: image for image, file in enumerate(files)}

@@ -44,11 +44,15 @@ class NarrativeFile:
     def __len__(self) -> int:
         return len(self._offsets)
 
+    def where(self, row: int) -> str:
+        """File and line of a record, for messages."""
+        return f"{self.path}:{self._lines[row]}"
+
     def __getitem__(self, row: int) -> Narrative:
         with self.path.open("rb") as file:
             file.seek(self._offsets[row])
             record = _decode(file.readline(), self.path, self._lines[row])
-        return parse_narrative(record, f"{self.path}:{self._lines[row]}")
+        return parse_narrative(record, self.where(row))
 
 
 class LazyNarrations(Mapping[int, Narration]):

@@ -40,14 +40,16 @@ def draw_scene(scene: Scene, rng: np.random.Generator) -> Image.Image:
 
 def _draw_thing(thing: Thing, side: int, shade: Colour) -> Image.Image:
     main = _shaded(COLOURS[thing.colour], shade)
+    # A black object keeps light lines, or it would vanish in the night.
+    edge, dark = (_mixed(main, (0, 0, 0), share) for share in (0.5, 0.32))
+    if thing.colour == "black":
+        edge, dark = (160, 160, 166), (110, 110, 116)
     tones = _FIXED | {
         "main": main,
         "main_bare": main,
-        "dark": _mixed(main, (0, 0, 0), 0.32),
+        "dark": dark,
         "light": _mixed(main, (255, 255, 255), 0.45),
     }
-    # A dark object keeps a light outline, or it would vanish in the night.
-    edge = (160, 160, 166) if sum(main) < 200 else _mixed(main, (0, 0, 0), 0.5)
     # Where nothing is drawn the tile holds the edge's colour, so that shrinking makes no halo.
     tile = Image.new("RGBA", (side, side), (*edge, 0))
     pen = ImageDraw.Draw(tile)

@@ -17,11 +17,11 @@ _RATE = 20.0  # samples a second
 _TURNS = 1.3  # rounds a second around a thing
 
 _FILLERS = (
-    "in this picture i can see",
+    "in this picture I can see",
     "here we have",
     "okay so this is an image with",
     "in the image there is",
-    "looking at this one i find",
+    "looking at this one I find",
 )
 _CONNECTIVES = ("and then", "and also", "and there is", "then", "and", "besides that")
 
