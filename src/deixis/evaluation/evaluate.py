@@ -1,34 +1,22 @@
-"""A model on a split: the measures, and under which protocol they were taken."""
+"""A model on a split, or any score matrix under a protocol."""
 
 import hashlib
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
 
 from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.data.corpus import Corpus
 from deixis.data.dataset import Dataset
+from deixis.errors import EvaluationError
 from deixis.evaluation.encode import encode
-from deixis.evaluation.measures import both_ways
+from deixis.evaluation.folds import consecutive, mean_of_folds, ranks_in_folds
+from deixis.evaluation.measures import both_ways, precision_measures, rank_measures
+from deixis.evaluation.qrels import Qrels
+from deixis.evaluation.ranks import places
+from deixis.evaluation.result import Result
 from deixis.methods.model import Model
 from deixis.similarity.blocks import score_matrix
-
-
-@dataclass(frozen=True)
-class Result:
-    """Measures with what they were measured on; two results compare only when these agree."""
-
-    measures: dict[str, float]
-    protocol: str
-    images: int
-    texts: int
-    split_sha: str
-    tie_rule: str = "against the system"
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON keeps it."""
-        return asdict(self)
 
 
 def scores_of(model: Model, dataset: Dataset) -> Float[ndarray, "image text"]:
@@ -43,9 +31,42 @@ def evaluate(model: Model, dataset: Dataset) -> Result:
 
 
 def judge(scores: Float[ndarray, "image text"], corpus: Corpus) -> Result:
-    """Measure a score matrix over a whole split."""
-    measures = both_ways(scores, corpus.positives())
-    return Result(measures, "whole split", len(corpus.files), len(corpus.texts), split_sha(corpus))
+    """Measure a score matrix over a whole split: what papers call 1K or 5K, by its size."""
+    _check_shape(scores, corpus)
+    i2t = places(scores, Qrels.of_pairs(corpus.pairs))
+    t2i = places(scores.T, Qrels.of_pairs(corpus.pairs[:, ::-1]))
+    return Result(
+        measures=both_ways(*(rank_measures(p.best) | precision_measures(p) for p in (i2t, t2i))),
+        protocol="whole split",
+        gallery={"i2t": scores.shape[1], "t2i": scores.shape[0]},
+        split_sha=split_sha(corpus),
+        ranks={"i2t": i2t.best, "t2i": t2i.best},
+    )
+
+
+def judge_folds(scores: Float[ndarray, "image text"], corpus: Corpus, folds: int = 5) -> Result:
+    """Measure consecutive folds of images with their texts, each alone, and average them."""
+    _check_shape(scores, corpus)
+    of_image = consecutive(len(corpus.files), folds)
+    ranked = ranks_in_folds(scores, corpus.pairs, of_image, of_image[corpus.owners])
+    measures, joined = mean_of_folds(ranked)
+    return Result(
+        measures=measures,
+        protocol=f"mean of {folds} folds",
+        gallery={"i2t": len(corpus.texts) // folds, "t2i": len(corpus.files) // folds},
+        split_sha=split_sha(corpus),
+        ranks=joined,
+    )
+
+
+def ensemble(
+    matrices: Sequence[Float[ndarray, "image text"]],
+) -> Float[ndarray, "image text"]:
+    """Average the scores of several models, as they are."""
+    shapes = sorted({matrix.shape for matrix in matrices})
+    if len(shapes) != 1:
+        raise EvaluationError(f"an ensemble needs scores of one shape, found {shapes}")
+    return sum(matrices[1:], start=matrices[0]) / len(matrices)
 
 
 def split_sha(corpus: Corpus) -> str:
@@ -55,3 +76,9 @@ def split_sha(corpus: Corpus) -> str:
         digest.update(line.encode() + b"\n")
     digest.update(corpus.pairs.astype("<i8").tobytes())
     return digest.hexdigest()[:16]
+
+
+def _check_shape(scores: Float[ndarray, "image text"], corpus: Corpus) -> None:
+    expected = (len(corpus.files), len(corpus.texts))
+    if scores.shape != expected:
+        raise EvaluationError(f"scores are {scores.shape}, the split is {expected} (image, text)")

@@ -1,0 +1,71 @@
+"""What was measured, and on what; kept so that two runs can be compared without scoring again."""
+
+import io
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import Int
+from numpy import ndarray
+
+from deixis.errors import EvaluationError
+from deixis.evaluation.ranks import Ties
+from deixis.features.files import write_atomic
+
+WAYS = ("i2t", "t2i")
+RANKS = "ranks.npz"  # beside a run's metrics
+
+Ranks = dict[str, Int[ndarray, " query"]]  # by direction
+
+
+@dataclass(frozen=True)
+class Result:
+    """Measures with what they were measured on; two results compare only when these agree."""
+
+    measures: dict[str, float]
+    protocol: str
+    gallery: dict[str, int]  # by direction
+    split_sha: str
+    ranks: Ranks = field(repr=False)
+    tie_rule: Ties = "against the system"
+
+    @property
+    def queries(self) -> dict[str, int]:
+        """How many queries each direction asked."""
+        return {way: len(self.ranks[way]) for way in WAYS}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON keeps it; the ranks stand in their own file."""
+        kept = {key: value for key, value in vars(self).items() if key != "ranks"}
+        return kept | {"queries": self.queries}
+
+    def save_ranks(self, folder: Path) -> None:
+        """Keep the rank of every query in ``ranks.npz``, a few bytes each."""
+        content = io.BytesIO()
+        i2t, t2i = (self.ranks[way].astype(np.int32) for way in WAYS)
+        same = np.array([self.protocol, self.split_sha, self.tie_rule])
+        np.savez_compressed(content, i2t=i2t, t2i=t2i, same=same)
+        write_atomic(folder / RANKS, content.getvalue())
+
+
+@dataclass(frozen=True)
+class RunRanks:
+    """The rank of every query of a run, read back."""
+
+    folder: Path
+    protocol: str
+    split_sha: str
+    tie_rule: str
+    ranks: Ranks
+
+    @classmethod
+    def load(cls, folder: Path) -> "RunRanks":
+        """Read what ``Result.save_ranks`` kept."""
+        path = folder / RANKS
+        if not path.exists():
+            raise EvaluationError(f"{folder} has no {RANKS}; evaluate the run first")
+        with np.load(path, allow_pickle=False) as kept:
+            ranks = {way: kept[way].astype(np.int64) for way in WAYS}
+            protocol, split_sha, tie_rule = kept["same"].tolist()
+        return cls(folder, protocol, split_sha, tie_rule, ranks)

@@ -1,0 +1,89 @@
+"""Whether one run is better than another, or luckier with its queries."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from deixis.errors import EvaluationError
+from deixis.evaluation.measures import DEPTHS, hits
+from deixis.evaluation.result import WAYS, RunRanks
+
+DRAWS = 10_000
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A measure of two runs, the 95 % interval of first minus second, and a two-sided p."""
+
+    measure: str
+    first: float
+    second: float
+    low: float
+    high: float
+    p: float
+
+    @property
+    def difference(self) -> float:
+        """First minus second."""
+        return self.first - self.second
+
+
+def compare(first: RunRanks, second: RunRanks, seed: int = 0) -> list[Difference]:
+    """Paired bootstrap over queries of every R@k, both ways, and of RSUM.
+
+    Queries are drawn with replacement within each direction, both runs answering the same draw.
+    """
+    for name in ("split_sha", "protocol", "tie_rule"):
+        ours, theirs = getattr(first, name), getattr(second, name)
+        if ours != theirs:
+            found = f"{first.folder} has {ours!r}, {second.folder} has {theirs!r}"
+            raise EvaluationError(f"runs differ in {name} and cannot be paired: {found}")
+    out = [
+        _paired(f"{way}_hit@{k}", _shares(first, way, (k,)), _shares(second, way, (k,)), seed)
+        for way in WAYS
+        for k in DEPTHS
+    ]
+    return [*out, _rsum(first, second, seed)]
+
+
+def _shares(run: RunRanks, way: str, depths: tuple[int, ...]) -> Float[ndarray, " query"]:
+    """Each query's part of the measure, in percent."""
+    return 100.0 * np.sum([hits(run.ranks[way], k) for k in depths], axis=0)
+
+
+def _rsum(first: RunRanks, second: RunRanks, seed: int) -> Difference:
+    ours = [_shares(first, way, DEPTHS) for way in WAYS]
+    theirs = [_shares(second, way, DEPTHS) for way in WAYS]
+    random = np.random.default_rng(seed)
+    draws = sum(_bootstrap(a - b, random) for a, b in zip(ours, theirs, strict=True))
+    means = [float(sum(values.mean() for values in side)) for side in (ours, theirs)]
+    return _judged("rsum", means[0], means[1], np.asarray(draws))
+
+
+def _paired(
+    measure: str, first: Float[ndarray, " query"], second: Float[ndarray, " query"], seed: int
+) -> Difference:
+    draws = _bootstrap(first - second, np.random.default_rng(seed))
+    return _judged(measure, float(first.mean()), float(second.mean()), draws)
+
+
+def _bootstrap(
+    differences: Float[ndarray, " query"], random: np.random.Generator
+) -> Float[ndarray, " draw"]:
+    """Means of the differences over queries drawn with replacement.
+
+    Few distinct differences exist, so a draw is one multinomial over them: the same distribution
+    as drawing query by query, without the queries.
+    """
+    values, counts = np.unique(differences, return_counts=True)
+    drawn = random.multinomial(len(differences), counts / len(differences), size=DRAWS)
+    return drawn @ values / len(differences)
+
+
+def _judged(measure: str, first: float, second: float, draws: ndarray) -> Difference:
+    low, high = np.quantile(draws, [0.025, 0.975])
+    tail = min(np.count_nonzero(draws <= 0), np.count_nonzero(draws >= 0))
+    p = min(1.0, 2.0 * (tail + 1) / (len(draws) + 1))
+    return Difference(measure, first, second, float(low), float(high), p)

@@ -1,0 +1,75 @@
+import json
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from deixis.errors import EvaluationError
+from deixis.evaluation import coco
+from deixis.evaluation.coco import CocoTest
+
+pytest.importorskip("eccv_caption")
+GOLDEN = Path(__file__).parents[1] / "golden/aoq"
+PROTOCOLS = {"coco_1k": "COCO 1K", "coco_5k": "COCO 5K", "cxc": "CxC", "eccv": "ECCV Caption"}
+MEASURES = {"map_at_r": "map@r", "rprecision": "rprecision"}
+MEASURES |= {f"r{k}": f"hit@{k}" for k in (1, 5, 10)}
+
+
+@cache
+def truth() -> CocoTest:
+    return CocoTest.load()
+
+
+def scores_of(texts: str) -> np.ndarray:
+    kept = np.load(GOLDEN / "eccv_embeddings.npz")
+    return kept["img"].astype(np.float32) @ kept[texts].astype(np.float32).T  # exact integers
+
+
+@pytest.mark.parametrize("texts", ["A", "B"])
+def test_every_measure_equals_the_published_package(texts):
+    expected = json.loads((GOLDEN / "eccv_expected.json").read_text())[f"{texts}_full"]
+    results = truth().judge(scores_of(f"cap{texts}"), ties="by index")
+    for name, ways in expected.items():
+        protocol = next(key for key in PROTOCOLS if name.startswith(key))
+        measure = MEASURES[name.removeprefix(f"{protocol}_")]
+        for way, value in ways.items():
+            ours = results[PROTOCOLS[protocol]].measures[f"{way}_{measure}"]
+            assert ours / 100 == pytest.approx(value, abs=1e-9), name
+
+
+def test_order_and_sizes_are_the_published_ones():
+    kept = np.load(GOLDEN / "eccv_embeddings.npz")
+    np.testing.assert_array_equal(truth().image_ids, kept["image_ids"])
+    np.testing.assert_array_equal(truth().text_ids, kept["caption_ids"])
+    sizes = {
+        (name, way): (len(qrels.queries), int(qrels.sizes.sum()), int(qrels.sizes.max()))
+        for name, ways in truth().truth.items()
+        for way, qrels in ways.items()
+    }
+    assert sizes == {
+        ("original", "i2t"): (5000, 25000, 5),
+        ("original", "t2i"): (25000, 25000, 1),
+        ("cxc", "i2t"): (5000, 35585, 19),
+        ("cxc", "t2i"): (24972, 35585, 8),
+        ("eccv", "i2t"): (1261, 22550, 48),
+        ("eccv", "t2i"): (1332, 11279, 19),
+    }
+    eccv = truth().truth["eccv"]["i2t"]
+    assert eccv.sizes.sum() - len(eccv.items) == 2  # texts that no gallery has
+
+
+def test_a_constant_scorer_finds_nothing_and_says_under_which_rule():
+    results = truth().judge(np.zeros((5000, 25000), dtype=np.float32))
+    assert all(result.measures["rsum"] == 0 for result in results.values())
+    assert {result.tie_rule for result in results.values()} == {"against the system"}
+    assert results["ECCV Caption"].queries == {"i2t": 1261, "t2i": 1332}
+    assert results["COCO 1K"].gallery == {"i2t": 5000, "t2i": 1000}
+
+
+def test_other_shapes_are_refused_and_a_missing_package_is_named(monkeypatch):
+    with pytest.raises(EvaluationError, match=r"\(5000, 25000\)"):
+        truth().judge(np.zeros((2, 10), dtype=np.float32))
+    monkeypatch.setattr(coco, "find_spec", lambda name: None)
+    with pytest.raises(EvaluationError, match="deixis\\[eccv\\]"):
+        CocoTest.load()
