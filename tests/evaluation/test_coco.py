@@ -26,7 +26,7 @@ def scores_of(texts: str) -> np.ndarray:
     return kept["img"].astype(np.float32) @ kept[texts].astype(np.float32).T  # exact integers
 
 
-@pytest.mark.parametrize("texts", ["A", "B"])
+@pytest.mark.parametrize("texts", ["A", pytest.param("B", marks=pytest.mark.slow)])
 def test_every_measure_equals_the_published_package(texts):
     expected = json.loads((GOLDEN / "eccv_expected.json").read_text())[f"{texts}_full"]
     results = truth().judge(scores_of(f"cap{texts}"), ties="by index")

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deixis.errors import EvaluationError
-from deixis.evaluation import ranks as ranks_module
 from deixis.evaluation.qrels import Qrels
 from deixis.evaluation.ranks import places, ranks
+from deixis.similarity import strips
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -65,8 +65,8 @@ def test_strips_and_tiles_leave_no_seam(monkeypatch):
     random = np.random.default_rng(0)
     scores, positives = random.random((50, 70)), random.random((50, 70)) < 0.1
     whole = places(scores.T, Qrels.of_mask(positives.T)).places
-    monkeypatch.setattr(ranks_module, "STRIP", 7)
-    monkeypatch.setattr(ranks_module, "TILE", 3)
+    monkeypatch.setattr(strips, "HEIGHT", 7)
+    monkeypatch.setattr(strips, "TILE", 3)
     np.testing.assert_array_equal(places(scores.T, Qrels.of_mask(positives.T)).places, whole)
 
 
@@ -77,7 +77,9 @@ def test_a_constant_scorer_comes_last():
 
 def test_infinite_scores_rank_and_half_precision_too():
     scores = np.array([[np.inf, 1.0, -np.inf]], dtype=np.float16)
-    assert ranks(scores, Qrels.of_pairs(np.array([[0, 2]]))).tolist() == [3]
+    assert places(scores, Qrels.of_pairs(np.array([[0, 2], [0, 0]]))).places.tolist() == [1, 3]
+    same = np.full((1, 3), -np.inf)
+    assert ranks(same, Qrels.of_mask(np.ones((1, 3), dtype=bool))).tolist() == [1]
 
 
 @pytest.mark.parametrize("turn", [lambda x: x, np.transpose])

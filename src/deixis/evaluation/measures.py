@@ -65,9 +65,7 @@ def both_ways(i2t: dict[str, float], t2i: dict[str, float]) -> dict[str, float]:
     """Name the measures of two directions and add RSUM, the sum of the six R@k."""
     out = {f"i2t_{key}": value for key, value in i2t.items()}
     out |= {f"t2i_{key}": value for key, value in t2i.items()}
-    shares = [out.get(f"{way}_hit@{k}") for way in ("i2t", "t2i") for k in DEPTHS]
-    if None not in shares:
-        out["rsum"] = sum(share for share in shares if share is not None)
+    out["rsum"] = sum(out[f"{way}_hit@{k}"] for way in ("i2t", "t2i") for k in DEPTHS)
     return out
 
 

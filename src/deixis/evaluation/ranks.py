@@ -4,7 +4,7 @@ A place is a count of the items that stand before, so one comparison a positive 
 gallery would; the matrix is walked in strips of rows and is never copied as a whole.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,10 +14,9 @@ from numpy import ndarray
 
 from deixis.errors import EvaluationError
 from deixis.evaluation.qrels import Qrels
+from deixis.similarity.strips import strips
 
 Ties = Literal["against the system", "by index"]
-STRIP = 256  # queries judged at once; bounds the extra memory
-TILE = 256  # a transposed strip is copied in square tiles: four times faster than row by row
 MANY = 16  # from so many positives on, sorting a row is cheaper than counting it for each
 
 
@@ -69,7 +68,7 @@ def _standing(
     order = np.lexsort((qrels.items, -bars, qrels.owners))
     bars = bars[order]
     new = np.ones(len(bars) + 1, dtype=bool)  # a run of ties begins here
-    new[1:-1] = (np.diff(bars) != 0) | (np.diff(qrels.owners) != 0)
+    new[1:-1] = (bars[1:] != bars[:-1]) | (np.diff(qrels.owners) != 0)
     ends = np.flatnonzero(new[1:])
     return order, bars, ends[np.cumsum(new[:-1]) - 1] - np.arange(len(bars))
 
@@ -88,12 +87,11 @@ def _count(
     )
     ends = [*starts[1:].tolist(), len(bars)]
     counts = np.empty(len(bars), dtype=np.int64)
-    at = 0
-    for strip in _strips(scores, qrels.queries):
-        for row in strip:
+    for some, strip in strips(scores, qrels.queries):
+        _refuse_nan(strip, qrels.queries[some])
+        for at, row in enumerate(strip, start=some.start):
             here = slice(int(starts[at]), ends[at])
             counts[here] = count(row, bars[here], items[here])
-            at += 1
     return counts
 
 
@@ -110,25 +108,8 @@ def _in_order(row: ndarray, bars: ndarray, items: ndarray) -> list[int]:
     ]
 
 
-def _strips(
-    scores: Float[ndarray, "row column"], queries: Int[ndarray, " query"]
-) -> Iterator[Float[ndarray, "some column"]]:
-    """The rows of the queries, some at a time, each row in one piece of memory."""
-    for start in range(0, len(queries), STRIP):
-        rows = queries[start : start + STRIP]
-        dense = rows[-1] - rows[0] + 1 == len(rows)
-        strip = _strip(scores, slice(rows[0], rows[-1] + 1) if dense else rows)
-        if np.isnan(strip.min()):
-            query, item = np.argwhere(np.isnan(strip))[0]
-            found = f"score of query {rows[query]} with item {item} is NaN"
-            raise EvaluationError(f"{found}; nothing was ranked")
-        yield strip
-
-
-def _strip(scores: ndarray, rows: slice | ndarray) -> ndarray:
-    if scores.strides[1] == scores.itemsize:
-        return scores[rows]
-    out = np.empty((len(scores[rows, 0]), scores.shape[1]), dtype=scores.dtype)
-    for left in range(0, scores.shape[1], TILE):
-        out[:, left : left + TILE] = scores[rows, left : left + TILE]
-    return out
+def _refuse_nan(strip: Float[ndarray, "some column"], rows: Int[ndarray, " some"]) -> None:
+    if np.isnan(strip.min()):
+        query, item = np.argwhere(np.isnan(strip))[0]
+        found = f"score of query {rows[query]} with item {item} is NaN"
+        raise EvaluationError(f"{found}; nothing was ranked")

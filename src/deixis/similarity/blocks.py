@@ -28,7 +28,11 @@ def score_blocks(
 def score_matrix(
     similarity: Similarity, images: Embedding, texts: Embedding, budget: int = BUDGET
 ) -> Float[Tensor, "image text"]:
-    """Score every image with every text into one matrix; the block size never changes it."""
+    """Score every image with every text into one matrix.
+
+    The block size changes it by no more than the last bit: a matrix product may add in another
+    order when its shape changes.
+    """
     scores = images.vectors.new_empty(len(images), len(texts))
     with torch.no_grad():
         for here, there, block in score_blocks(similarity, images, texts, budget):
