@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from deixis.types import Embedding
@@ -67,6 +67,20 @@ class Similarity(nn.Module, ABC):
     def pairs(self, images: Embedding, texts: Embedding) -> Float[Tensor, " item"]:
         """Score image i with text i alone."""
         return self.score(Pairs(images, texts, grid=False))
+
+    def among(
+        self,
+        images: Embedding,
+        texts: Embedding,
+        image: Int[Tensor, " pair"],
+        text: Int[Tensor, " pair"],
+    ) -> Float[Tensor, " pair"]:
+        """Score chosen pairs alone: image ``image[k]`` with text ``text[k]``."""
+        return self.pairs(images.rows(image), texts.rows(text))
+
+    def bytes_a_pair(self, images: Embedding, texts: Embedding) -> int:
+        """How much memory a pair takes while many of them meet."""
+        return images.vectors.shape[1] * texts.vectors.shape[1] * 4
 
 
 class Cosine(Similarity):

@@ -16,7 +16,8 @@ def score_blocks(
     similarity: Similarity, images: Embedding, texts: Embedding, budget: int = BUDGET
 ) -> Iterator[tuple[slice, slice, Float[Tensor, "image text"]]]:
     """Score every image with every text, a block at a time; yields where the block stands too."""
-    rows, columns = block_shape(images, texts, budget)
+    bytes_a_pair = similarity.bytes_a_pair(images, texts)
+    rows, columns = block_shape(len(images), len(texts), max(1, budget // bytes_a_pair))
     for top in range(0, len(images), rows):
         here = slice(top, min(top + rows, len(images)))
         some = images.rows(here)
@@ -40,10 +41,8 @@ def score_matrix(
     return scores
 
 
-def block_shape(images: Embedding, texts: Embedding, budget: int) -> tuple[int, int]:
-    """How many images and texts may meet at once within the budget, as square as it gets."""
-    bytes_a_pair = images.vectors.shape[1] * texts.vectors.shape[1] * 4
-    pairs = max(1, budget // bytes_a_pair)
-    rows = min(len(images), max(1, int(pairs**0.5)))
-    columns = min(len(texts), max(1, pairs // rows))
+def block_shape(images: int, texts: int, pairs: int) -> tuple[int, int]:
+    """How many images and texts may meet when so many pairs may, as square as it gets."""
+    rows = min(images, max(1, int(pairs**0.5)))
+    columns = min(texts, max(1, pairs // max(1, rows)))
     return max(1, rows), max(1, columns)

@@ -1,0 +1,114 @@
+"""BFAN: attention both ways, kept only where it is stronger than what surrounds it."""
+
+from typing import Literal
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+from deixis.similarity.attention import (
+    Affinity,
+    Parts,
+    attention,
+    checked,
+    cosines,
+    pieces,
+    products,
+    query_lengths,
+)
+from deixis.similarity.local import Local, rows_of
+
+DOUBT = 5e-5  # relative distance to the threshold below which float32 cannot tell the side
+SLACK = 16.0  # roundings by which a weight may miss the threshold and still be kept
+
+
+class FocalAttention(Local[Parts]):
+    """Both directions of attention, each over the contexts above a threshold alone.
+
+    *Formula*: weights e as in SCAN; kept where ``e_b ≥ Σ e g / Σ g`` over the contexts, with g = 1
+    (``equal``) or ``√e`` (``prob``); mean cosine of the words with what they keep, plus that of the
+    regions.
+    *Relations*: the threshold is a weighted mean, so the largest weight always stays and uniform
+    attention keeps everything; the published code divides zero by zero there.
+    *Paper*: BFAN 2019. The choice is a step: scores that no gradient flows through and whose side
+    float32 cannot tell are recomputed in float64.
+    """
+
+    def __init__(self, focus: Literal["equal", "prob"], temperature: float) -> None:
+        super().__init__()
+        self.focus = focus
+        self.temperature = checked(temperature)
+
+    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Parts:
+        """Compute the Gram matrix of the regions."""
+        return Parts.of(regions)
+
+    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Parts:
+        """Compute the Gram matrix of the words."""
+        return Parts.of(words)
+
+    def meet(self, images: Parts, texts: Parts, *, grid: bool) -> Float[Tensor, "*pair"]:
+        """Attend both ways over one product, then settle the doubtful pairs."""
+        affinity = products(images, texts, grid=grid)
+        back = affinity.permute(3, 2, 1, 0) if grid else affinity.transpose(1, 2)
+        forth, forth_doubt = self._one_way(affinity, images, texts, grid=grid)
+        other, other_doubt = self._one_way(back, texts, images, grid=grid)
+        if grid:
+            other, other_doubt = other.T, other_doubt.T
+        else:
+            forth, forth_doubt, other, other_doubt = (
+                table[:, 0] for table in (forth, forth_doubt, other, other_doubt)
+            )
+        scores = forth + other
+        if scores.dtype == torch.float64 or scores.requires_grad:
+            return scores
+        return self._settled(scores, forth_doubt | other_doubt, images, texts)
+
+    def _one_way(
+        self, affinity: Affinity, contexts: Parts, queries: Parts, *, grid: bool
+    ) -> tuple[Float[Tensor, "item other"], Bool[Tensor, "item other"]]:
+        scores, doubts = [], []
+        for here, piece in pieces(affinity):
+            near = piece.contiguous()
+            weights, doubt = self._focused(attention(near, self.temperature))
+            lengths = query_lengths(queries, here, grid=grid)
+            found = cosines(near, weights, contexts.gram[here], lengths)
+            scores.append(found.mean(dim=1))
+            doubts.append(doubt)
+        return torch.cat(scores), torch.cat(doubts)
+
+    def _focused(self, weights: Affinity) -> tuple[Affinity, Bool[Tensor, "item other"]]:
+        """Weights below the threshold set to zero; and where a weight lies too near to tell."""
+        if self.focus == "equal":
+            threshold = weights.mean(dim=1, keepdim=True)
+        else:
+            roots = weights.detach().sqrt()
+            threshold = (weights * roots).sum(1, keepdim=True) / roots.sum(1, keepdim=True)
+        threshold = threshold.detach()
+        above = weights.detach() - threshold
+        slack = SLACK * torch.finfo(weights.dtype).eps
+        focused = weights * (above >= -slack * threshold)
+        if weights.shape[1] == 1:  # a lone context is always kept: nothing to doubt
+            return focused, torch.zeros_like(focused[:, 0, 0], dtype=torch.bool)
+        nearest = above.abs_().amin(dim=1)
+        return focused, (nearest < DOUBT * threshold[:, 0]).any(dim=1)
+
+    def _settled(
+        self,
+        scores: Float[Tensor, "*pair"],
+        doubt: Bool[Tensor, "*pair"],
+        images: Parts,
+        texts: Parts,
+    ) -> Float[Tensor, "*pair"]:
+        """Replace doubtful scores by those of float64."""
+        if not doubt.any():
+            return scores
+        for pairs in torch.nonzero(doubt).split(self.pairs_a_block):
+            image, text = pairs[:, 0], pairs[:, -1]
+            exact = self.meet(_doubled(images, image), _doubled(texts, text), grid=False)
+            scores[tuple(pairs.T)] = exact.to(scores.dtype)
+        return scores
+
+
+def _doubled(parts: Parts, index: Tensor) -> Parts:
+    return Parts.of(rows_of(parts, index).vectors.double())
