@@ -11,6 +11,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from importlib.metadata import version
 from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -19,7 +20,6 @@ import numpy as np
 from jaxtyping import Int
 from numpy import ndarray
 
-from deixis import __version__
 from deixis.errors import FeatureError
 from deixis.features.files import write_atomic, write_json
 from deixis.features.packed import Packed, PackedRegions, PackedTokens, arrays_of, offsets_of
@@ -131,7 +131,7 @@ class CacheWriter:
                 os.replace(partial, self._folder / f"{name}.npy")
         write_atomic(self._folder / "offsets.npy", _npy(offsets_of(self._counts)))
         outcomes = {"ok": self.done - len(self._broken), "broken": len(self._broken)}
-        record = {"library": __version__, "outcomes": outcomes, "broken": self._broken}
+        record = {"library": version("deixis"), "outcomes": outcomes, "broken": self._broken}
         write_json(self._folder / MANIFEST, self._wanted | record)
         (self._folder / JOURNAL).unlink()
 
