@@ -4,7 +4,6 @@ A place is a count of the items that stand before, so one comparison a positive 
 gallery would; the matrix is walked in strips of rows and is never copied as a whole.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,8 +44,9 @@ def places(
     """
     order, bars, behind = _standing(scores, qrels)
     items = qrels.items[order]
-    before = _count(scores, qrels, qrels.starts, bars, items, ties)
-    return Places(qrels, items, before - behind if ties == "against the system" else before)
+    if ties == "against the system":
+        return Places(qrels, items, _count(scores, qrels, qrels.owners, bars) - behind)
+    return Places(qrels, items, _count(scores, qrels, qrels.owners, bars, items))
 
 
 def ranks(
@@ -54,10 +54,10 @@ def ranks(
 ) -> Int[ndarray, " query"]:
     """The place of each query's best positive alone: ``places(…).best``, faster."""
     order, bars, behind = _standing(scores, qrels)
-    first = qrels.starts
-    each = np.arange(len(first))
-    before = _count(scores, qrels, each, bars[first], qrels.items[order[first]], ties)
-    return before - behind[first] if ties == "against the system" else before
+    first, each = qrels.starts, np.arange(len(qrels.queries))
+    if ties == "against the system":
+        return _count(scores, qrels, each, bars[first]) - behind[first]
+    return _count(scores, qrels, each, bars[first], qrels.items[order[first]])
 
 
 def _standing(
@@ -76,36 +76,45 @@ def _standing(
 def _count(
     scores: Float[ndarray, "row column"],
     qrels: Qrels,
-    starts: Int[ndarray, " query"],
+    owners: Int[ndarray, " bar"],
     bars: Float[ndarray, " bar"],
-    items: Int[ndarray, " bar"],
-    ties: Ties,
+    items: Int[ndarray, " bar"] | None = None,
 ) -> Int[ndarray, " bar"]:
-    """How many items stand at or before each bar, itself included."""
-    count: Callable[..., ndarray | list[int]] = (
-        _at_or_above if ties == "against the system" else _in_order
-    )
-    ends = [*starts[1:].tolist(), len(bars)]
+    """How many items reach each query's bars; with ``items``, without ties of later index."""
     counts = np.empty(len(bars), dtype=np.int64)
     for some, strip in strips(scores, qrels.queries):
         _refuse_nan(strip, qrels.queries[some])
-        for at, row in enumerate(strip, start=some.start):
-            here = slice(int(starts[at]), ends[at])
-            counts[here] = count(row, bars[here], items[here])
+        here = slice(*np.searchsorted(owners, (some.start, some.stop)))
+        rows = owners[here] - some.start
+        counts[here] = _reaching(strip, rows, bars[here])
+        if items is not None:
+            counts[here] -= _tied_later(strip, rows, bars[here], items[here])
     return counts
 
 
-def _at_or_above(row: ndarray, bars: ndarray, items: ndarray) -> ndarray | list[int]:
-    if len(bars) < MANY:
-        return [int(np.count_nonzero(row >= bar)) for bar in bars]
-    return len(row) - np.searchsorted(np.sort(row), bars, side="left")
+def _reaching(
+    strip: Float[ndarray, "some column"], rows: Int[ndarray, " bar"], bars: Float[ndarray, " bar"]
+) -> Int[ndarray, " bar"]:
+    if len(bars) == len(strip):  # one a row
+        return (strip >= bars[:, None]).view(np.int8).sum(axis=1, dtype=np.int64)
+    counts = np.empty(len(bars), dtype=np.int64)
+    edges = np.searchsorted(rows, np.arange(len(strip) + 1)).tolist()
+    for row, start, end in zip(strip, edges, edges[1:], strict=False):
+        if end - start < MANY:
+            counts[start:end] = [np.count_nonzero(row >= bar) for bar in bars[start:end]]
+        else:
+            counts[start:end] = len(row) - np.searchsorted(np.sort(row), bars[start:end])
+    return counts
 
 
-def _in_order(row: ndarray, bars: ndarray, items: ndarray) -> list[int]:
-    return [
-        int(np.count_nonzero(row[: item + 1] >= bar) + np.count_nonzero(row[item + 1 :] > bar))
-        for bar, item in zip(bars, items.tolist(), strict=True)
-    ]
+def _tied_later(
+    strip: Float[ndarray, "some column"],
+    rows: Int[ndarray, " bar"],
+    bars: Float[ndarray, " bar"],
+    items: Int[ndarray, " bar"],
+) -> list[int]:
+    each = zip(rows.tolist(), bars, items.tolist(), strict=True)
+    return [int(np.count_nonzero(strip[row, item + 1 :] == bar)) for row, bar, item in each]
 
 
 def _refuse_nan(strip: Float[ndarray, "some column"], rows: Int[ndarray, " some"]) -> None:
