@@ -46,8 +46,8 @@ def test_the_block_size_never_changes_the_matrix(images, texts, budget, seed):
 
 @given(sizes, sizes, st.integers(1, 10**6))
 def test_a_block_keeps_within_its_budget(images, texts, budget):
-    one, other = embedding(images, 3, 0), embedding(texts, 4, 1)
-    rows, columns = block_shape(one, other, budget)
+    bytes_a_pair = BestPair().bytes_a_pair(embedding(images, 3, 0), embedding(texts, 4, 1))
+    rows, columns = block_shape(images, texts, max(1, budget // bytes_a_pair))
     assert rows * columns == 1 or rows * columns * 3 * 4 * 4 <= budget
 
 

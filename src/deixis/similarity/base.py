@@ -45,10 +45,7 @@ class Pairs:
         self, v: Float[Tensor, "image region dim"], w: Float[Tensor, "text word dim"]
     ) -> Float[Tensor, "*pair region word"]:
         """Dot products of all parts that meet: one matrix product on a grid."""
-        if not self.grid:
-            return v @ w.transpose(1, 2)
-        flat = v.flatten(0, 1) @ w.flatten(0, 1).T
-        return flat.view(*v.shape[:2], *w.shape[:2]).transpose(1, 2)
+        return affinity(v, w, grid=self.grid)
 
 
 class Similarity(nn.Module, ABC):
@@ -94,3 +91,18 @@ class Cosine(Similarity):
     def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
         """Multiply the only part of each side."""
         return pairs.affinity(pairs.images.vectors, pairs.texts.vectors)[..., 0, 0]
+
+
+def affinity(
+    v: Float[Tensor, "image region dim"], w: Float[Tensor, "text word dim"], *, grid: bool
+) -> Float[Tensor, "*pair region word"]:
+    """Dot products of all parts that meet: one matrix product on a grid."""
+    if not grid:
+        return v @ w.transpose(1, 2)
+    flat = v.flatten(0, 1) @ w.flatten(0, 1).T
+    return flat.view(*v.shape[:2], *w.shape[:2]).transpose(1, 2)
+
+
+def facing(v: Tensor, w: Tensor, *, grid: bool) -> tuple[Tensor, Tensor]:
+    """What belongs to images and to texts, as views that broadcast over everything that meets."""
+    return (v.unsqueeze(1), w.unsqueeze(0)) if grid else (v, w)

@@ -96,7 +96,12 @@ class Fit:
         norm = nn.utils.clip_grad_norm_(parameters, self.spec.clip)
         optimiser.step()
         values = {name: term.item() for name, term in terms.items()}
-        record: dict[str, Any] = {"step": step + 1, "steps": self.steps, "loss": sum(values.values()), **values}
+        record: dict[str, Any] = {
+            "step": step + 1,
+            "steps": self.steps,
+            "loss": sum(values.values()),
+            **values,
+        }
         note = watch.look(self.objective, out, values.get("rank", 0.0), step)
         if note:
             record["warning"] = note

@@ -1,0 +1,94 @@
+"""CAMP: messages between regions and words, let in through gates, before the two are compared."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from deixis.encoders.encoder import Encoder, Head
+from deixis.encoders.gru import GRU
+from deixis.encoders.project import Project
+from deixis.heads.attended import Attended
+from deixis.heads.keep import Keep
+from deixis.losses.base import Objective, Term
+from deixis.losses.match import Match
+from deixis.losses.triplet import Triplet
+from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.mining.miners import hardest
+from deixis.similarity.base import Cosine, Similarity
+from deixis.similarity.messages import GatedFusion, MessageCosine
+from deixis.similarity.released import ReleasedMessages
+from deixis.similarity.released_fusion import ReleasedFusion
+
+PAPER = Paper(
+    title="CAMP: Cross-Modal Adaptive Message Passing for Text-Image Retrieval",
+    authors="Zihao Wang, Xihui Liu, Hongsheng Li, Lu Sheng, Junjie Yan, Xiaogang Wang, Jing Shao",
+    year=2019,
+    venue="ICCV",
+)
+
+
+@methods.register("camp")
+@dataclass(frozen=True)
+class CAMP(Method):
+    """The paper's model and its ablations: Base, without cross-attention, without fusion.
+
+    Without either, an image and a text are one vector each and meet in a dot product, so Base
+    ranks a gallery fast and the whole model re-ranks what it found.
+    """
+
+    name: ClassVar[str] = "camp"
+    paper: ClassVar[Paper] = PAPER
+    dim: int = 1024
+    word_dim: int = 300
+    margin: float = 0.2
+    attend: bool = True
+    fuse: bool = True
+    fusion: Literal["sum", "concat"] = "sum"
+    ranked: bool = False  # train by hinges; models without fusion always are
+
+    def model(self, sizes: Sizes) -> Model:
+        """Project → keep against two-way GRU → keep; Base pools both."""
+        image = Encoder(Project(sizes.region, self.dim), self._head())
+        words = GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=True)
+        return Model(image, Encoder(words, self._head()), self._similarity())
+
+    def objective(self, sizes: Sizes) -> Objective:
+        """Match the hardest negatives, or rank them."""
+        if self.fuse and not self.ranked:
+            return Objective(Term("rank", Match(hardest)))
+        return Objective(Term("rank", Triplet(self.margin, hardest)))
+
+    def _head(self) -> Head:
+        return Keep() if self.attend or self.fuse else Attended(self.dim)
+
+    def _similarity(self) -> Similarity:
+        if self.fuse:
+            return GatedFusion(self.dim, self.fusion, attend=self.attend, squash=self.ranked)
+        return MessageCosine(self.dim) if self.attend else Cosine()
+
+
+@methods.register("camp_released")
+@dataclass(frozen=True)
+class ReleasedCAMP(Method):
+    """The model of the released code, in its two stages: messages alone, then messages fused."""
+
+    name: ClassVar[str] = "camp_released"
+    paper: ClassVar[Paper] = PAPER
+    dim: int = 1024
+    word_dim: int = 300
+    stage: Literal["messages", "fusion"] = "fusion"
+
+    def model(self, sizes: Sizes) -> Model:
+        """Project → keep against two-way GRU → keep."""
+        image = Encoder(Project(sizes.region, self.dim), Keep())
+        words = GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=True)
+        parts = ReleasedMessages if self.stage == "messages" else ReleasedFusion
+        return Model(image, Encoder(words, Keep()), parts(self.dim))
+
+    def objective(self, sizes: Sizes) -> Objective:
+        """Rank the cosines of the first stage, match in the second.
+
+        The released code reads cosines as probabilities, which their negative half is not.
+        """
+        if self.stage == "messages":
+            return Objective(Term("rank", Triplet(0.2, hardest)))
+        return Objective(Term("rank", Match(hardest)))

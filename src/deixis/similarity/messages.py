@@ -1,0 +1,164 @@
+"""CAMP: both sides send each other messages before they are compared."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn.functional import cosine_similarity
+
+from deixis.similarity.base import affinity, facing
+from deixis.similarity.local import Local
+
+
+@dataclass(frozen=True)
+class Keyed:
+    """The parts of items of equal length, and what the other side's parts look for in them."""
+
+    vectors: Float[Tensor, "item part dim"]
+    keys: Float[Tensor, "item part key"]
+
+
+class Alike(nn.Module):
+    """Keys that are all the same: attention is uniform, so every message is the mean."""
+
+    def forward(self, vectors: Float[Tensor, "item part dim"]) -> Float[Tensor, "item part 1"]:
+        """Return zeros."""
+        return torch.zeros_like(vectors[..., :1])
+
+
+class Messages(Local[Keyed]):
+    """What CAMP's models share: each part receives a message from the whole other side.
+
+    *Formula*: ``A = (V K_v)(T K_t)' / √dim``; a region's message is ``softmax_words(A) T``, a
+    word's ``softmax_regions(A') V``. With ``attend`` off every message is the mean (the ablation
+    without cross-attention).
+    """
+
+    images_a_block = 4
+    texts_a_block = 16
+    pairs_a_block = 64
+
+    def __init__(self, dim: int, *, attend: bool) -> None:
+        super().__init__()
+        self.image_key = weight(dim, dim, bias=False) if attend else Alike()
+        self.text_key = weight(dim, dim, bias=False) if attend else Alike()
+
+    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Keyed:
+        """Compute the keys of the regions."""
+        return Keyed(regions, self.image_key(regions))
+
+    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Keyed:
+        """Compute the keys of the words."""
+        return Keyed(words, self.text_key(words))
+
+    def attentions(
+        self, images: Keyed, texts: Keyed, *, grid: bool
+    ) -> tuple[Float[Tensor, "*pair region word"], Float[Tensor, "*pair word region"]]:
+        """How much each region listens to each word, and each word to each region."""
+        scale = math.sqrt(images.vectors.shape[2])
+        logits = affinity(images.keys, texts.keys, grid=grid) / scale
+        return logits.softmax(dim=-1), logits.transpose(-1, -2).softmax(dim=-1)
+
+
+class MessageCosine(Messages):
+    """CAMP without fusion: the cosine of the pooled messages.
+
+    *Paper*: CAMP 2019, supplement section 1.3.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__(dim, attend=True)
+        self.pool_images = AttendedSum(dim)
+        self.pool_texts = AttendedSum(dim)
+
+    def meet(self, images: Keyed, texts: Keyed, *, grid: bool) -> Float[Tensor, "*pair"]:
+        """Pool what the regions heard and what the words heard, and compare."""
+        v, w = facing(images.vectors, texts.vectors, grid=grid)
+        to_words, to_regions = self.attentions(images, texts, grid=grid)
+        heard = self.pool_images(to_words @ w), self.pool_texts(to_regions @ v)
+        return cosine_similarity(*heard, dim=-1)
+
+
+class GatedFusion(Messages):
+    """CAMP: messages enter each part through a gate; the fused sides are pooled and matched.
+
+    *Formula*: gate ``g = σ(v ⊙ t̃)``, ``v̂ = ReLU(F(g ⊙ (v + t̃))) + v`` (or ``v`` and ``t̃``
+    concatenated), both sides; pooled by a learned attention; the score is the logit of an MLP on
+    ``v* + t*``, or its sigmoid where a hinge needs scores within bounds.
+    *Relations*: a vector gate does not pass through F, so every pair costs
+    ``2 (regions + words) dim²``; pairs are batched and keys computed once an item.
+    *Paper*: CAMP 2019, equations 1–9, and the supplement's section 1.2 with ``attend`` off.
+    """
+
+    def __init__(
+        self, dim: int, fusion: Literal["sum", "concat"], *, attend: bool, squash: bool
+    ) -> None:
+        super().__init__(dim, attend=attend)
+        self.fuse_images = Fuse(dim, fusion)
+        self.fuse_texts = Fuse(dim, fusion)
+        self.pool_images = AttendedSum(dim)
+        self.pool_texts = AttendedSum(dim)
+        self.match = nn.Sequential(weight(dim, dim), nn.ReLU(), nn.Linear(dim, 1))
+        self.squash = squash
+
+    def meet(self, images: Keyed, texts: Keyed, *, grid: bool) -> Float[Tensor, "*pair"]:
+        """Exchange messages, fuse, pool, match."""
+        v, w = facing(images.vectors, texts.vectors, grid=grid)
+        to_words, to_regions = self.attentions(images, texts, grid=grid)
+        image = self.pool_images(self.fuse_images(v, to_words @ w))
+        text = self.pool_texts(self.fuse_texts(w, to_regions @ v))
+        logits = self.match(image + text)[..., 0]
+        return logits.sigmoid() if self.squash else logits
+
+
+class Fuse(nn.Module):
+    """Lets a message into a part, dimension by dimension, as far as the two agree."""
+
+    def __init__(self, dim: int, fusion: Literal["sum", "concat"]) -> None:
+        super().__init__()
+        self.fusion = fusion
+        self.layer = weight(dim if fusion == "sum" else 2 * dim, dim)
+
+    def forward(
+        self, own: Float[Tensor, "*#pair part dim"], message: Float[Tensor, "*pair part dim"]
+    ) -> Float[Tensor, "*pair part dim"]:
+        """Gate the part and its message, mix them, and add the part again."""
+        gate = self.gate(own, message)
+        if self.fusion == "sum":
+            mixed = gate * (own + message)
+        else:
+            mixed = torch.cat([gate * own, gate * message], dim=-1)
+        return self.layer(mixed).relu() + own
+
+    def gate(
+        self, own: Float[Tensor, "*#pair part dim"], message: Float[Tensor, "*pair part dim"]
+    ) -> Float[Tensor, "*pair part dim"]:
+        """How far each dimension of a message is let in: 0 to 1."""
+        return (own * message).sigmoid()
+
+
+class AttendedSum(nn.Module):
+    """The sum of parts, weighted by one learned question."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.question = nn.Linear(dim, 1, bias=False)
+
+    def forward(self, parts: Float[Tensor, "*pair part dim"]) -> Float[Tensor, "*pair dim"]:
+        """Weigh and add up."""
+        return (self.weights(parts).unsqueeze(-2) @ parts).squeeze(-2)
+
+    def weights(self, parts: Float[Tensor, "*pair part dim"]) -> Float[Tensor, "*pair part"]:
+        """How much each part counts."""
+        return (self.question(parts)[..., 0] / math.sqrt(parts.shape[-1])).softmax(dim=-1)
+
+
+def weight(inner: int, outer: int, *, bias: bool = True) -> nn.Linear:
+    """A linear layer that starts uniform within ``sqrt(3 / outer)``, as the released code does."""
+    layer = nn.Linear(inner, outer, bias=bias)
+    limit = math.sqrt(3.0 / outer)
+    nn.init.uniform_(layer.weight, -limit, limit)
+    return layer

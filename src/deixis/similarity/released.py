@@ -1,0 +1,103 @@
+"""CAMP as its authors released it: messages that talk among themselves, one gate a part.
+
+Every message is a weighted sum of the other side's parts, so the weights are all a pair needs:
+attention within the messages, their norms, gates and the fusion layer are folded into what is
+computed once an item. Only the pooling still costs ``dim²`` a pair.
+"""
+
+import math
+from dataclasses import dataclass
+
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from deixis.similarity.base import affinity, facing
+from deixis.similarity.local import Local
+from deixis.similarity.messages import weight
+
+
+@dataclass(frozen=True)
+class Speaking:
+    """The parts of items of equal length, and all that their messages are made of."""
+
+    vectors: Float[Tensor, "item part dim"]
+    queries: Float[Tensor, "item part dim"]
+    keys: Float[Tensor, "item part dim"]
+    within: Float[Tensor, "item part part"]  # what messages made of these parts look for
+
+
+class SideWeights(nn.Module):
+    """The maps of one side: how its parts ask, are found, and how messages of them mix."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.query = weight(dim, dim, bias=False)
+        self.key = weight(dim, dim, bias=False)
+        self.message_query = weight(dim, dim, bias=False)
+        self.message_key = weight(dim, dim, bias=False)
+
+    def forward(self, parts: Float[Tensor, "item part dim"]) -> Speaking:
+        """Prepare the parts of some items."""
+        scale = math.sqrt(parts.shape[2])
+        within = self.message_query(parts) @ self.message_key(parts).transpose(1, 2) / scale
+        return Speaking(parts, self.query(parts) / scale, self.key(parts), within)
+
+
+def messages(
+    logits: Float[Tensor, "*pair query context"], within: Float[Tensor, "*#pair context context"]
+) -> Float[Tensor, "*pair query context"]:
+    """The contexts each query's message is made of, after messages attended to one another."""
+    first = logits.softmax(dim=-1)
+    return (first @ within @ first.transpose(-1, -2)).softmax(dim=-1) @ first
+
+
+def unit(vectors: Float[Tensor, "*pair dim"]) -> Float[Tensor, "*pair dim"]:
+    """Length one, by the released code's own divisor: its constant shows in the ninth digit."""
+    return vectors / (vectors.square().sum(dim=-1, keepdim=True).clamp(min=1e-24).sqrt() + 1e-8)
+
+
+class MessagePassing(nn.Module):
+    """All that passes messages, under the same names in both stages of the model."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.image = SideWeights(dim)
+        self.text = SideWeights(dim)
+
+    def exchange(
+        self, images: Speaking, texts: Speaking, *, grid: bool
+    ) -> tuple[Float[Tensor, "*pair region word"], Float[Tensor, "*pair word region"]]:
+        """The words each region's message is made of, and the regions each word's is."""
+        image_within, text_within = facing(images.within, texts.within, grid=grid)
+        asked_by_regions = affinity(images.queries, texts.keys, grid=grid)
+        asked_by_words = affinity(images.keys, texts.queries, grid=grid).transpose(-1, -2)
+        return messages(asked_by_regions, text_within), messages(asked_by_words, image_within)
+
+
+class ReleasedMessages(Local[Speaking]):
+    """The model the released CAMP is first trained as: the cosine of the mean messages.
+
+    *Paper*: the published code averages texts over their padding too; ours over their words.
+    """
+
+    images_a_block = 8
+    texts_a_block = 32
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.messages = MessagePassing(dim)
+
+    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Speaking:
+        """Compute what the regions ask and answer."""
+        return self.messages.image(regions)
+
+    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Speaking:
+        """Compute what the words ask and answer."""
+        return self.messages.text(words)
+
+    def meet(self, images: Speaking, texts: Speaking, *, grid: bool) -> Float[Tensor, "*pair"]:
+        """Average the messages of either side and compare."""
+        v, w = facing(images.vectors, texts.vectors, grid=grid)
+        to_words, to_regions = self.messages.exchange(images, texts, grid=grid)
+        heard = to_words.mean(dim=-2, keepdim=True) @ w, to_regions.mean(dim=-2, keepdim=True) @ v
+        return (unit(heard[0]) * unit(heard[1])).sum(dim=-1)[..., 0]

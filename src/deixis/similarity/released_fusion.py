@@ -1,0 +1,114 @@
+"""CAMP as released, whole: the messages of ``released.py``, fused through one gate a part."""
+
+from dataclasses import dataclass
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from deixis.similarity.base import affinity, facing
+from deixis.similarity.local import Local
+from deixis.similarity.messages import weight
+from deixis.similarity.released import MessagePassing, Speaking, unit
+
+
+@dataclass(frozen=True)
+class Fusing:
+    """What speaks, and the halves of the fusion layers applied to it."""
+
+    speaking: Speaking
+    own: Float[Tensor, "item part dim"]  # as a part that receives
+    given: Float[Tensor, "item part dim"]  # as a part that is sent
+    gram: Float[Tensor, "item part part"]
+
+
+class ReleasedFusion(Local[Fusing]):
+    """CAMP as released: unit messages, a scalar gate, concatenation, four heads that pool.
+
+    *Formula*: message ``m`` of unit length, gate ``g = σ(v · m)``, fused
+    ``ReLU(g F [v; m]) + v``; pooled, scaled to unit length, concatenated, matched by an MLP whose
+    logit is the score.
+    *Relations*: ``g F [v; m] = g (F_v v + Σ c F_m t)``: F never meets a pair.
+    *Paper*: the code released with CAMP 2019; it differs from the paper's GatedFusion throughout.
+    """
+
+    images_a_block = 4
+    texts_a_block = 16
+    pairs_a_block = 64
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.messages = MessagePassing(dim)
+        self.fuse_images = weight(2 * dim, dim, bias=False)
+        self.fuse_texts = weight(2 * dim, dim, bias=False)
+        self.pool_images = HeadsMean(dim)
+        self.pool_texts = HeadsMean(dim)
+        self.match = nn.Sequential(weight(2 * dim, dim), nn.ReLU(), nn.Linear(dim, 1))
+
+    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Fusing:
+        """Apply every layer that needs no text."""
+        own, given = self.fuse_images.weight, self.fuse_texts.weight
+        return _fusing(self.messages.image(regions), own, given)
+
+    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Fusing:
+        """Apply every layer that needs no image."""
+        own, given = self.fuse_texts.weight, self.fuse_images.weight
+        return _fusing(self.messages.text(words), own, given)
+
+    def meet(self, images: Fusing, texts: Fusing, *, grid: bool) -> Float[Tensor, "*pair"]:
+        """Exchange messages, fuse, pool, match."""
+        to_words, to_regions = self.messages.exchange(images.speaking, texts.speaking, grid=grid)
+        v, w = images.speaking.vectors, texts.speaking.vectors
+        products = affinity(v, w, grid=grid)
+        image_gram, text_gram = facing(images.gram, texts.gram, grid=grid)
+        image_own, text_own = facing(images.own, texts.own, grid=grid)
+        image_given, text_given = facing(images.given, texts.given, grid=grid)
+        v, w = facing(v, w, grid=grid)
+        to_words = unit_messages(to_words, text_gram)
+        to_regions = unit_messages(to_regions, image_gram)
+        fused_v = (gate(to_words, products) * (image_own + to_words @ text_given)).relu() + v
+        back = gate(to_regions, products.transpose(-1, -2))
+        fused_w = (back * (text_own + to_regions @ image_given)).relu() + w
+        image = unit(self.pool_images(fused_v))
+        text = unit(self.pool_texts(fused_w))
+        return self.match(torch.cat([image, text], dim=-1))[..., 0]
+
+
+def _fusing(
+    speaking: Speaking, own: Float[Tensor, "dim twice"], given: Float[Tensor, "dim twice"]
+) -> Fusing:
+    parts = speaking.vectors
+    dim = parts.shape[2]
+    gram = parts @ parts.transpose(1, 2)
+    return Fusing(speaking, parts @ own[:, :dim].T, parts @ given[:, dim:].T, gram)
+
+
+def unit_messages(
+    weights: Float[Tensor, "*pair query context"], gram: Float[Tensor, "*#pair context context"]
+) -> Float[Tensor, "*pair query context"]:
+    """Rescale the weights so that each message has length one; no message is formed."""
+    squares = ((weights @ gram) * weights).sum(dim=-1, keepdim=True)
+    return weights / (squares.clamp(min=1e-24).sqrt() + 1e-8)
+
+
+def gate(
+    weights: Float[Tensor, "*pair query context"], products: Float[Tensor, "*pair query context"]
+) -> Float[Tensor, "*pair query 1"]:
+    """How far each part lets its message in: 0 to 1."""
+    return (weights * products).sum(dim=-1, keepdim=True).sigmoid()
+
+
+class HeadsMean(nn.Module):
+    """Four weighted sums of the parts, each by its own learned attention, averaged."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.ask = nn.Sequential(nn.Linear(dim, dim), nn.ReLU(), nn.Linear(dim, 4))
+
+    def forward(self, parts: Float[Tensor, "*pair part dim"]) -> Float[Tensor, "*pair dim"]:
+        """Weigh and add up; the mean of sums is the sum by mean weights."""
+        return (self.weights(parts).unsqueeze(-2) @ parts).squeeze(-2)
+
+    def weights(self, parts: Float[Tensor, "*pair part dim"]) -> Float[Tensor, "*pair part"]:
+        """How much each part counts, over all heads."""
+        return self.ask(parts).softmax(dim=-2).mean(dim=-1)

@@ -1,0 +1,144 @@
+"""CAMP of the paper and its ablations equal the formulas, however pairs are batched."""
+
+import pytest
+import torch
+from plain_formulas import ragged, table
+
+from deixis.heads.attended import Attended
+from deixis.similarity.base import Cosine
+from deixis.similarity.messages import GatedFusion, MessageCosine
+from deixis.types import Embedding
+
+
+def sets(arrays, dtype=torch.float64) -> tuple[Embedding, Embedding]:
+    regions, words = (torch.from_numpy(arrays[name]).to(dtype) for name in ("regions", "words"))
+    counts = torch.from_numpy(arrays["caption_lengths"]).unsqueeze(1)
+    everywhere = torch.ones(regions.shape[:2], dtype=torch.bool)
+    return Embedding(regions, everywhere), Embedding(words, torch.arange(words.shape[1]) < counts)
+
+
+def load(module: torch.nn.Module, weights: dict) -> None:
+    """Set every parameter; one-vector weights become rows."""
+    state = {key: torch.from_numpy(value) for key, value in weights.items()}
+    shapes = {key: value.shape for key, value in module.state_dict().items()}
+    module.load_state_dict({key: value.view(shapes[key]) for key, value in state.items()})
+
+
+def keys_and_pools(arrays) -> dict:
+    return {
+        "image_key.weight": arrays["weight_att_img_W"],
+        "text_key.weight": arrays["weight_att_txt_W"],
+        "pool_images.question.weight": arrays["weight_pool_img_w"],
+        "pool_texts.question.weight": arrays["weight_pool_txt_w"],
+    }
+
+
+def fusion_of(arrays, fusion: str, *, attend: bool, squash: bool = True) -> GatedFusion:
+    similarity = GatedFusion(12, fusion, attend=attend, squash=squash).double()
+    weights = keys_and_pools(arrays) | {
+        "fuse_images.layer.weight": arrays[f"weight_fuse_img_W_{fusion}"],
+        "fuse_images.layer.bias": arrays["weight_fuse_img_b"],
+        "fuse_texts.layer.weight": arrays[f"weight_fuse_txt_W_{fusion}"],
+        "fuse_texts.layer.bias": arrays["weight_fuse_txt_b"],
+        "match.0.weight": arrays["weight_out_hidden_W"],
+        "match.0.bias": arrays["weight_out_hidden_b"],
+        "match.2.weight": arrays["weight_out_score_W"],
+        "match.2.bias": arrays["weight_out_score_b"],
+    }
+    known = similarity.state_dict()
+    load(similarity, {key: value for key, value in weights.items() if key in known})
+    return similarity
+
+
+@pytest.mark.parametrize(("dtype", "within"), [(torch.float64, 1e-9), (torch.float32, 1e-5)])
+@pytest.mark.parametrize("fusion", ["sum", "concat"])
+def test_the_whole_model_equals_the_formula(golden, fusion, dtype, within):
+    arrays = golden("camp/camp_paper_formula_derived")
+    similarity = fusion_of(arrays, fusion, attend=True).to(dtype)
+    expected = torch.from_numpy(arrays[f"score_full_{fusion}_vector"]).to(dtype)
+    torch.testing.assert_close(similarity(*sets(arrays, dtype)), expected, atol=within, rtol=0)
+
+
+def test_the_score_of_the_matching_loss_is_the_logit_of_the_probability(golden):
+    arrays = golden("camp/camp_paper_formula_derived")
+    logits = fusion_of(arrays, "sum", attend=True, squash=False)(*sets(arrays))
+    expected = torch.from_numpy(arrays["score_full_sum_vector"])
+    torch.testing.assert_close(logits.sigmoid(), expected, atol=1e-9, rtol=0)
+
+
+def test_without_cross_attention_equals_the_formula(golden):
+    arrays = golden("camp/camp_paper_formula_derived")
+    scores = fusion_of(arrays, "concat", attend=False)(*sets(arrays))
+    expected = torch.from_numpy(arrays["score_no_cross_attn_concat_vector"])
+    torch.testing.assert_close(scores, expected, atol=1e-9, rtol=0)
+
+
+def test_without_fusion_equals_the_formula(golden):
+    arrays = golden("camp/camp_paper_formula_derived")
+    similarity = MessageCosine(12).double()
+    load(similarity, keys_and_pools(arrays))
+    expected = torch.from_numpy(arrays["score_no_fusion"])
+    torch.testing.assert_close(similarity(*sets(arrays)), expected, atol=1e-9, rtol=0)
+
+
+def test_base_equals_the_formula(golden):
+    arrays = golden("camp/camp_paper_formula_derived")
+    pooled = []
+    for name, items in zip(("img", "txt"), sets(arrays), strict=True):
+        head = Attended(12).double()
+        load(head, {"question.weight": arrays[f"weight_pool_{name}_w"]})
+        pooled.append(head(items.vectors, items.mask))
+    expected = torch.from_numpy(arrays["score_base"])
+    torch.testing.assert_close(Cosine()(*pooled), expected, atol=1e-9, rtol=0)
+
+
+def plain(similarity: GatedFusion):
+    """The paper's equations for the parts of one image and one text."""
+
+    def pair(v, w):
+        logits = (v @ similarity.image_key.weight.T) @ (w @ similarity.text_key.weight.T).T
+        logits = logits / v.shape[1] ** 0.5
+        pooled = 0
+        for own, message, fuse, pool in (
+            (v, logits.softmax(1) @ w, similarity.fuse_images, similarity.pool_images),
+            (w, logits.T.softmax(1) @ v, similarity.fuse_texts, similarity.pool_texts),
+        ):
+            gated = torch.sigmoid(own * message) * (own + message)
+            fused = torch.relu(gated @ fuse.layer.weight.T + fuse.layer.bias) + own
+            asked = fused @ pool.question.weight[0] / v.shape[1] ** 0.5
+            pooled = pooled + asked.softmax(0) @ fused
+        return similarity.match(pooled)[0]
+
+    return pair
+
+
+def test_gradients_equal_those_of_the_plain_formula():
+    images, texts = ragged(4, 5, 6), ragged(5, 4, 6)
+    similarity = GatedFusion(6, "sum", attend=True, squash=False).double()
+    found = []
+    for score in (similarity, lambda a, b: table(a, b, plain(similarity))):
+        v = images.vectors.clone().requires_grad_()
+        w = texts.vectors.clone().requires_grad_()
+        scores = score(Embedding(v, images.mask), Embedding(w, texts.mask))
+        total = (scores * torch.linspace(-1, 1, scores.numel()).view(scores.shape)).sum()
+        found.append((scores, *torch.autograd.grad(total, (v, w, *similarity.parameters()))))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize("attend", [True, False])
+def test_grid_agrees_with_rows_and_no_block_size_changes_a_score(monkeypatch, attend):
+    images, texts = ragged(6, 5, 8), ragged(6, 7, 8)
+    similarity = GatedFusion(8, "sum", attend=attend, squash=False).double()
+    grid = similarity(images, texts)
+    torch.testing.assert_close(grid.diagonal(), similarity.pairs(images, texts))
+    monkeypatch.setattr(GatedFusion, "images_a_block", 1)
+    monkeypatch.setattr(GatedFusion, "texts_a_block", 1)
+    torch.testing.assert_close(grid, similarity(images, texts), atol=1e-12, rtol=0)
+
+
+def test_without_attention_the_order_of_neither_side_matters():
+    images, texts = ragged(2, 5, 8), ragged(3, 4, 8)
+    similarity = GatedFusion(8, "sum", attend=False, squash=False).double()
+    turned = Embedding(texts.vectors.flip(1), texts.mask.flip(1))
+    torch.testing.assert_close(similarity(images, texts), similarity(images, turned))
