@@ -38,9 +38,17 @@ def random_scores() -> ndarray:
 def rank_figures(scores: ndarray) -> list[Figure]:
     ours, loop = interleaved(3, lambda: rank_both_ways(scores), lambda: argsort_loop(scores))
     return [
-        speed_up("rank measures over an argsort a query", ours, loop, 8),
-        agreement("  largest difference", ours.result.values(), loop.result.values(), 1e-9),
-        Figure("  extra memory", extra_memory(lambda: rank_both_ways(scores)), 300, "lower", "MB"),
+        speed_up("rank measures: speed over an argsort a query", ours, loop, 8),
+        agreement(
+            "rank measures: largest difference", ours.result.values(), loop.result.values(), 1e-9
+        ),
+        Figure(
+            "rank measures: extra memory",
+            extra_memory(lambda: rank_both_ways(scores)),
+            300,
+            "lower",
+            "MB",
+        ),
     ]
 
 
@@ -71,8 +79,13 @@ def coco_figures(scores: ndarray) -> list[Figure]:
     )
     keys, theirs = flat(package.result)
     return [
-        speed_up("COCO, CxC, ECCV Caption over eccv_caption", ours, package, 10),
-        agreement("  largest difference", in_their_words(ours.result, keys), theirs, 1e-9),
+        speed_up("COCO, CxC, ECCV Caption: speed over eccv_caption", ours, package, 10),
+        agreement(
+            "COCO, CxC, ECCV Caption: largest difference",
+            in_their_words(ours.result, keys),
+            theirs,
+            1e-9,
+        ),
     ]
 
 
