@@ -131,13 +131,13 @@ class Fuse(nn.Module):
             mixed = gate * (own + message)
         else:
             mixed = torch.cat([gate * own, gate * message], dim=-1)
-        return self.layer(mixed).relu() + own
+        return self.layer(mixed).relu_() + own
 
     def gate(
         self, own: Float[Tensor, "*#pair part dim"], message: Float[Tensor, "*pair part dim"]
     ) -> Float[Tensor, "*pair part dim"]:
         """How far each dimension of a message is let in: 0 to 1."""
-        return (own * message).sigmoid()
+        return (own * message).sigmoid_()
 
 
 class AttendedSum(nn.Module):
