@@ -4,10 +4,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from deixis.types import Embedding
+
+TOGETHER = 1024  # chosen pairs scored at once
 
 
 @dataclass(frozen=True)
@@ -72,8 +75,9 @@ class Similarity(nn.Module, ABC):
         image: Int[Tensor, " pair"],
         text: Int[Tensor, " pair"],
     ) -> Float[Tensor, " pair"]:
-        """Score chosen pairs alone: image ``image[k]`` with text ``text[k]``."""
-        return self.pairs(images.rows(image), texts.rows(text))
+        """Score chosen pairs alone: image ``image[k]`` with text ``text[k]``; in bounded memory."""
+        cut = zip(image.split(TOGETHER), text.split(TOGETHER), strict=True)
+        return torch.cat([self.pairs(images.rows(i), texts.rows(t)) for i, t in cut])
 
     def bytes_a_pair(self, images: Embedding, texts: Embedding) -> int:
         """How much memory a pair takes while many of them meet."""

@@ -1,0 +1,75 @@
+"""Two models, one ranking: a fast one orders the gallery, a slow one its best part anew."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from jaxtyping import Bool, Float, Int
+from numpy import ndarray
+
+from deixis.errors import EvaluationError
+from deixis.similarity.base import Similarity
+from deixis.similarity.nearest import nearest
+from deixis.types import Embedding
+
+Images = Int[ndarray, " pair"]
+Texts = Int[ndarray, " pair"]
+Scorer = Callable[[Images, Texts], Float[ndarray, " pair"]]  # chosen pairs to their scores
+
+
+@dataclass(frozen=True)
+class Reranked:
+    """What both directions rank by, and how many pairs the slow model scored for it."""
+
+    i2t: Float[ndarray, "image text"]
+    t2i: Float[ndarray, "text image"]
+    pairs: int
+
+
+def rerank(fast: Float[ndarray, "image text"], slow: Scorer, share: float) -> Reranked:
+    """Re-score the best share of every query's gallery; a pair both directions want, once.
+
+    The order of the rest stays the fast model's, below everything re-scored.
+    """
+    texts_of = shortlist(fast, share)
+    images_of = shortlist(fast.T, share)
+    image, text = np.nonzero(texts_of | images_of.T)
+    scores = np.full(fast.shape, -np.inf)
+    scores[image, text] = slow(image, text)
+    i2t, t2i = merged(fast, scores, texts_of), merged(fast.T, scores.T, images_of)
+    return Reranked(i2t, t2i, len(image))
+
+
+def shortlist(scores: Float[ndarray, "query item"], share: float) -> Bool[ndarray, "query item"]:
+    """The best share of each query's items, rounded up; of equal scores the lower index."""
+    if not 0 < share <= 1:
+        raise EvaluationError(f"the share to re-rank is {share}; it must be above 0, at most 1")
+    # 0.07 · 100 is a little more than 7 in floating point, and must not become 8.
+    depth = math.ceil(share * scores.shape[1] - 1e-9)
+    chosen = np.zeros(scores.shape, dtype=bool)
+    np.put_along_axis(chosen, nearest(scores, depth).items, True, axis=1)
+    return chosen
+
+
+def merged(
+    fast: Float[ndarray, "query item"],
+    slow: Float[ndarray, "query item"],
+    chosen: Bool[ndarray, "query item"],
+) -> Float[ndarray, "query item"]:
+    """Scores that order the chosen items by the slow model, above the others by the fast one."""
+    lowest = np.where(chosen, slow, np.inf).min(axis=1, keepdims=True)
+    below = fast.astype(np.float64) - fast.max(axis=1, keepdims=True) - 1.0
+    return np.where(chosen, slow - lowest, below)
+
+
+def scorer(similarity: Similarity, images: Embedding, texts: Embedding) -> Scorer:
+    """Any similarity over embedded items, as the slow model of a re-ranking."""
+
+    def score(image: Images, text: Texts) -> Float[ndarray, " pair"]:
+        with torch.no_grad():
+            pairs = torch.from_numpy(image), torch.from_numpy(text)
+            return similarity.among(images, texts, *pairs).numpy(force=True)
+
+    return score
