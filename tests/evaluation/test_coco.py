@@ -1,4 +1,5 @@
 import json
+import warnings
 from functools import cache
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import pytest
 from deixis.errors import EvaluationError
 from deixis.evaluation import coco
 from deixis.evaluation.coco import CocoTest
+from deixis.similarity.nearest import Nearest, nearest
 
 pytest.importorskip("eccv_caption")
 GOLDEN = Path(__file__).parents[1] / "golden/aoq"
@@ -29,13 +31,36 @@ def scores_of(texts: str) -> np.ndarray:
 @pytest.mark.parametrize("texts", ["A", pytest.param("B", marks=pytest.mark.slow)])
 def test_every_measure_equals_the_published_package(texts):
     expected = json.loads((GOLDEN / "eccv_expected.json").read_text())[f"{texts}_full"]
-    results = truth().judge(scores_of(f"cap{texts}"), ties="by index")
+    assert_equal(truth().judge(scores_of(f"cap{texts}"), ties="by index"), expected)
+
+
+def assert_equal(results, expected):
     for name, ways in expected.items():
         protocol = next(key for key in PROTOCOLS if name.startswith(key))
         measure = MEASURES[name.removeprefix(f"{protocol}_")]
         for way, value in ways.items():
             ours = results[PROTOCOLS[protocol]].measures[f"{way}_{measure}"]
             assert ours / 100 == pytest.approx(value, abs=1e-9), name
+
+
+def test_the_installed_package_agrees_on_rankings_it_is_given():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it asks for a progress bar that need not be there
+        from eccv_caption import Metrics
+    scores = scores_of("capA")
+    rankings = {
+        "i2t": ids_of(nearest(scores, 50), truth().image_ids, truth().text_ids),
+        "t2i": ids_of(nearest(scores.T, 50), truth().text_ids, truth().image_ids),
+    }
+    theirs = Metrics().eccv_metrics(rankings, "all") | {
+        "cxc_r5": Metrics().cxc_recalls(rankings, "all", K=5),
+        "coco_5k_r10": Metrics().coco_5k_recalls(rankings, "all", K=10),
+    }
+    assert_equal(truth().judge(scores, ties="by index"), theirs)
+
+
+def ids_of(found: Nearest, queries: np.ndarray, items: np.ndarray) -> dict[int, list[int]]:
+    return dict(zip(queries.tolist(), items[found.items].tolist(), strict=True))
 
 
 def test_order_and_sizes_are_the_published_ones():

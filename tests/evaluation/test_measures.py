@@ -50,6 +50,14 @@ def test_rsum_is_the_six_hit_rates():
     assert both_ways(i2t, t2i)["rsum"] == pytest.approx(float(golden["full_rsum"]), abs=1e-9)
 
 
+def test_added_positives_count_as_in_the_published_cxc_loop():
+    golden = np.load(GOLDEN / "dive/ranks.npz")
+    added = np.stack([np.arange(50), golden["cxc_extra_positive"]], axis=1)
+    pairs = np.concatenate([five_texts_an_image(50), added])
+    ours = rank_measures(ranks(golden["sims"], Qrels.of_pairs(pairs)))
+    np.testing.assert_allclose([ours[key] for key in KEYS[:3]], golden["cxc_i2t"], atol=1e-9)
+
+
 def test_precision_measures_by_hand():
     scores = np.array([[9.0, 8.0, 7.0, 6.0, 5.0]])
     placed = places(scores, Qrels.of_pairs(np.array([[0, 0], [0, 2], [0, 4]])))
