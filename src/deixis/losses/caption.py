@@ -1,0 +1,91 @@
+"""An image must be able to say its texts: a captioner as part of the loss."""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from deixis.errors import RecipeError
+from deixis.losses.base import Loss
+from deixis.types import Outputs
+
+LONGEST = 60  # words of a text that are predicted; VSRN's limit
+
+
+class Caption(Loss):
+    """Words of each matching text, predicted one by one from the regions of the image.
+
+    *Formula*: the mean over matching pairs of ``−Σ log p(word | the words before it, regions)``.
+    *Needs*: image embeddings with ``local`` places, and word ids that begin with a start word.
+    *Paper*: VSRN 2019, section 3.4, weight 1 beside a summed triplet. Words are predicted up to
+    the end word; the published code also predicts one step of padding after it.
+    """
+
+    def __init__(self, dim: int, vocabulary: int, width: int = 512, word_dim: int = 300) -> None:
+        super().__init__()
+        self.captioner = Captioner(dim, vocabulary, width, word_dim)
+
+    def forward(self, out: Outputs, step: int) -> Float[Tensor, ""]:
+        """Average over matching pairs."""
+        if out.images.local is None:
+            raise RecipeError("a caption loss needs an image head that keeps its places")
+        image, text = out.batch.positives.nonzero(as_tuple=True)
+        tokens = out.batch.texts
+        ids, mask = tokens.ids[text, :LONGEST], tokens.mask[text, 1:LONGEST]
+        logits = self.captioner(out.images.local, out.batch.images.mask, image, ids[:, :-1])
+        loss = cross_entropy(logits[mask], ids[:, 1:][mask], reduction="sum")
+        return loss / max(1, len(image))
+
+
+class Captioner(nn.Module):
+    """A GRU over regions, and a GRU over words that attends to its states.
+
+    *Formula*: attention ``w₂ᵀ tanh(W₁ [state of region; state of words] + b₁)``, softmax over the
+    regions that exist; the context joins the word at the input.
+    """
+
+    def __init__(self, dim: int, vocabulary: int, width: int, word_dim: int) -> None:
+        super().__init__()
+        self.project = nn.Linear(dim, width)
+        nn.init.xavier_normal_(self.project.weight)
+        self.read = nn.GRU(width, width, batch_first=True)
+        self.embed = nn.Embedding(vocabulary, word_dim)
+        self.look = nn.Linear(2 * width, width)
+        self.judge = nn.Linear(width, 1, bias=False)
+        self.write = nn.GRUCell(word_dim + width, width)
+        self.say = nn.Linear(width, vocabulary)
+        self.dropout = nn.Dropout(0.2)
+
+    def forward(
+        self,
+        places: Float[Tensor, "image place dim"],
+        mask: Bool[Tensor, "image place"],
+        image: Int[Tensor, " pair"],
+        words: Int[Tensor, "pair word"],
+    ) -> Float[Tensor, "pair word vocabulary"]:
+        """Logits of the word after each given word, for the image of each pair."""
+        states, last = self._states(places, mask)
+        # W₁ is applied to its two halves apart: the regions' half is the same for every word.
+        of_region, of_word = self.look.weight.split(states.shape[2], dim=1)
+        seen = (states @ of_region.T + self.look.bias)[image]
+        states, absent, hidden = states[image], ~mask[image], last[image]
+        inputs = self.embed(words)
+        told = []
+        for place in range(words.shape[1]):
+            heed = self.judge((seen + (hidden @ of_word.T).unsqueeze(1)).tanh())[..., 0]
+            weights = heed.masked_fill(absent, float("-inf")).softmax(dim=1)
+            context = (weights.unsqueeze(1) @ states)[:, 0]
+            hidden = self.write(self.dropout(torch.cat([inputs[:, place], context], 1)), hidden)
+            told.append(hidden)
+        return self.say(torch.stack(told, dim=1))
+
+    def _states(
+        self, places: Float[Tensor, "image place dim"], mask: Bool[Tensor, "image place"]
+    ) -> tuple[Float[Tensor, "image place width"], Float[Tensor, "image width"]]:
+        lengths = mask.sum(dim=1).clamp(min=1).cpu()
+        narrow = self.dropout(self.project(places))
+        packed = pack_padded_sequence(narrow, lengths, batch_first=True, enforce_sorted=False)
+        states, last = self.read(packed)
+        padded, _ = pad_packed_sequence(states, batch_first=True, total_length=mask.shape[1])
+        return padded, last[0]
