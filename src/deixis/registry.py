@@ -2,7 +2,17 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from typing import Any, Generic, TypeVar, get_type_hints
+from types import UnionType
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 from deixis.errors import RecipeError
 
@@ -66,17 +76,45 @@ def build_dataclass(cls: type[T], options: Mapping[str, Any], what: str) -> T:
         listed = ", ".join(sorted(known)) or "none"
         raise RecipeError(f"{what} has no option '{unknown[0]}'; it takes: {listed}")
     hints = get_type_hints(cls)
-    values = {key: _convert(value, hints[key]) for key, value in options.items()}
+    values = {key: convert(value, hints[key], f"{what}: {key}") for key, value in options.items()}
     try:
         return cls(**values)
     except TypeError as error:
         raise RecipeError(f"{what}: {error}") from error
 
 
-def _convert(value: Any, hint: Any) -> Any:
-    if isinstance(value, int) and not isinstance(value, bool) and hint in (float, float | None):
+def convert(value: Any, hint: Any, what: str) -> Any:
+    """Check a value read from TOML against a type, turning whole numbers and arrays as needed."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return _first_that_fits(value, inner, what)
+    if origin is Literal:
+        if value in inner:
+            return value
+    elif origin is tuple and isinstance(value, list | tuple):
+        return tuple(convert(item, inner[0], what) for item in value)
+    elif origin in (dict, Mapping) and isinstance(value, Mapping):
+        return {key: convert(item, inner[1], f"{what}.{key}") for key, item in value.items()}
+    elif hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return float(value)
-    if isinstance(value, list) and getattr(hint, "__origin__", hint) is tuple:
-        inner = getattr(hint, "__args__", (Any,))[0]
-        return tuple(_convert(item, inner) for item in value)
-    return value
+    elif _is_a(value, hint):
+        return value
+    wanted = " or ".join(map(repr, inner)) if origin is Literal else getattr(hint, "__name__", hint)
+    raise RecipeError(f"{what} is {value!r}; it must be {wanted}")
+
+
+def _is_a(value: Any, hint: Any) -> bool:
+    # A bool is an int to Python, but not to whoever wrote the recipe.
+    if hint in (int, str, bool):
+        return type(value) is hint
+    return hint is Any or (isinstance(hint, type) and isinstance(value, hint))
+
+
+def _first_that_fits(value: Any, hints: tuple[Any, ...], what: str) -> Any:
+    for hint in hints:
+        try:
+            return convert(value, hint, what)
+        except RecipeError:
+            continue
+    wanted = " or ".join(getattr(hint, "__name__", str(hint)) for hint in hints)
+    raise RecipeError(f"{what} is {value!r}; it must be {wanted}")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from made import made_dataset
 
 from deixis.data.batches import PairBatches
 from deixis.losses.base import Objective, Term
@@ -16,6 +15,7 @@ from deixis.methods.model import Sizes
 from deixis.methods.vsepp import VSEPP
 from deixis.mining.miners import every
 from deixis.training.gradients import accumulate
+from made import made_dataset
 
 SIZES = Sizes(region=8, vocabulary=30)
 

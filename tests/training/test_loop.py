@@ -4,7 +4,6 @@ import json
 
 import pytest
 import torch
-from made import made_dataset
 
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.errors import RecipeError
@@ -15,6 +14,7 @@ from deixis.training.collapse import PATIENCE, CollapseWatch
 from deixis.training.loop import Fit
 from deixis.training.optimiser import make_optimiser, set_rates
 from deixis.training.spec import TrainSpec
+from made import made_dataset
 
 SIZES = Sizes(region=8, vocabulary=30)
 METHOD = VSEPP(dim=16, word_dim=8)
@@ -57,7 +57,7 @@ def test_two_runs_with_one_seed_agree_bit_for_bit_and_another_seed_does_not(tmp_
     assert weights(tmp_path / "a") != weights(tmp_path / "c")
 
 
-class Killed(Exception):
+class KilledError(Exception):
     pass
 
 
@@ -66,9 +66,9 @@ def test_a_killed_and_resumed_run_ends_bit_for_bit_like_an_uninterrupted_one(tmp
 
     def die(record):
         if record["step"] == 15:
-            raise Killed
+            raise KilledError
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         make_fit(tmp_path / "cut").run(die)
     make_fit(tmp_path / "cut").run(silent)
     for name in ("best.safetensors", "state.safetensors", "log.jsonl"):

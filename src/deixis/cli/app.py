@@ -29,10 +29,15 @@ def deixis(
         raise typer.Exit
 
 
-def main() -> None:
-    """Run the command; what deixis refuses becomes one sentence and exit code 1."""
+def load_verbs() -> None:
+    """Let every verb enter itself; none imports anything heavy before it runs."""
     for verb in VERBS:
         import_module(f"deixis.cli.{verb}")
+
+
+def main() -> None:
+    """Run the command; what deixis refuses becomes one sentence and exit code 1."""
+    load_verbs()
     try:
         app()
     except DeixisError as error:

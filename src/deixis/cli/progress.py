@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from rich.console import Console
 from rich.progress import (
@@ -43,7 +43,7 @@ class Bars:
         self._tasks: dict[str, TaskID] = {}
         self._said: dict[str, float] = {}
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> "Bars":
         self._bars.start()
         return self
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
+from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
@@ -119,6 +120,9 @@ def load(folder: Path | str) -> Matcher:
     load_all()
     options = dict(config.method)
     model = methods.build(options.pop("name"), options).model(sizes)
-    model.load_state_dict(load_file(folder / WEIGHTS))
+    try:
+        model.load_state_dict(load_file(folder / WEIGHTS))
+    except (OSError, RuntimeError, SafetensorError) as error:
+        raise RunError(f"{folder / WEIGHTS} and {CONFIG} do not fit each other: {error}") from error
     words = folder / WORDS
     return Matcher(model, config, Vocabulary.load(words) if words.exists() else None)

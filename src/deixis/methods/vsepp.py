@@ -10,7 +10,7 @@ from deixis.heads.pool import Last, Mean
 from deixis.losses.base import Objective, Term
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.mining.miners import every, hardest
+from deixis.mining.miners import EveryThenHardest, every
 from deixis.similarity.base import Cosine
 
 
@@ -30,6 +30,7 @@ class VSEPP(Method):
     word_dim: int = 300
     margin: float = 0.2
     negatives: Literal["hardest", "every"] = "hardest"  # every: the paper's VSE0
+    warmup: int = 0  # steps over every negative before the hardest alone, against collapse
 
     def model(self, sizes: Sizes) -> Model:
         """Project → mean against GRU → last."""
@@ -39,5 +40,5 @@ class VSEPP(Method):
 
     def objective(self, sizes: Sizes) -> Objective:
         """Sum hinges over the hardest negatives, or over every one."""
-        miner = hardest if self.negatives == "hardest" else every
+        miner = EveryThenHardest(self.warmup) if self.negatives == "hardest" else every
         return Objective(Term("rank", Triplet(self.margin, miner)))

@@ -1,0 +1,40 @@
+"""The package as a whole: what it exports, what it loads, what it promises."""
+
+import subprocess
+import sys
+from importlib import import_module
+from pkgutil import walk_packages
+
+import pytest
+
+import deixis
+
+MODULES = sorted(m.name for m in walk_packages(deixis.__path__, "deixis."))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_every_module_imports(name):
+    import_module(name)
+
+
+def test_the_public_names_are_these_and_all_importable():
+    assert deixis.__all__ == sorted(deixis.__all__)
+    for name in deixis.__all__:
+        assert getattr(deixis, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = deixis.nothing
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import deixis",
+        "import deixis.data.read, deixis.features.backbones, deixis.search.verbs",
+        "from typer.testing import CliRunner; import deixis.cli.app as a; a.load_verbs();"
+        "assert CliRunner().invoke(a.app, ['--help']).exit_code == 0",
+    ],
+)
+def test_looking_around_loads_no_torch(code):
+    check = f"{code}\nimport sys\nassert 'torch' not in sys.modules, 'torch was loaded'"
+    run = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
