@@ -48,7 +48,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """A masked set of vectors an item: 1 part = one vector, K = a set, one a word or region = local.
+    """A masked set of vectors an item: 1 part = one vector, K = a set, one a place = local.
 
     Every method has this type between encoder and similarity, so index and explainer do too.
     """
@@ -67,6 +67,20 @@ class Embedding:
 
 
 @dataclass(frozen=True, slots=True)
+class Offline:
+    """Negatives mined before training, for every matching pair of a batch; columns: image, text.
+
+    Their items follow the batch's own ones, so that one pass embeds all; numbers are rows.
+    """
+
+    own_images: int  # how many images are the batch's own; the others came as negatives
+    own_texts: int
+    pair: Int[Tensor, "pair 2"]  # a matching image and text
+    negative: Int[Tensor, "pair 2"]  # a hard image for the text, a hard text for the image
+    partner: Int[Tensor, "pair 2"]  # the hard text's own image, a text of the hard image
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Images and texts that meet in one step, and which of them belong together."""
 
@@ -74,6 +88,32 @@ class Batch:
     texts: Tokens
     positives: Bool[Tensor, "image text"]  # stored, never the diagonal: a text may fit several
     labels: Float[Tensor, "image label"] | None = None
+    offline: Offline | None = None
+
+    def own(self) -> "Batch":
+        """The batch without the items that came as offline negatives."""
+        if self.offline is None:
+            return self
+        images, texts = slice(0, self.offline.own_images), slice(0, self.offline.own_texts)
+        return Batch(
+            map_tensors(self.images, lambda tensor: tensor[images]),
+            map_tensors(self.texts, lambda tensor: tensor[texts]),
+            self.positives[images, texts],
+            None if self.labels is None else self.labels[images],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineScores:
+    """How a batch's matching pairs stand against what was mined for them."""
+
+    pair: Int[Tensor, "pair 2"]  # rows of the batch's own images and texts
+    hard_text: Float[Tensor, " pair"]  # the pair's image with its hard text
+    hard_image: Float[Tensor, " pair"]  # its hard image with the pair's text
+    across: Float[Tensor, " pair"]  # hard image with hard text: shares nothing with the pair
+    partners: Float[Tensor, " pair"]  # the hard text's image with the hard image's text
+    across_matches: Bool[Tensor, " pair"]  # where these happen to be a true match
+    partners_match: Bool[Tensor, " pair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +124,7 @@ class Outputs:
     texts: Embedding
     scores: Float[Tensor, "image text"]
     batch: Batch
+    offline: OfflineScores | None = None
 
 
 def map_tensors(record: T, change: "Any") -> T:

@@ -9,7 +9,8 @@ import pytest
 from deixis.errors import EvaluationError
 from deixis.evaluation import coco
 from deixis.evaluation.coco import CocoTest
-from deixis.similarity.nearest import Nearest, nearest
+from deixis.similarity.best import Nearest
+from deixis.similarity.nearest import nearest
 
 pytest.importorskip("eccv_caption")
 GOLDEN = Path(__file__).parents[1] / "golden/aoq"

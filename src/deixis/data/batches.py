@@ -10,6 +10,8 @@ from numpy import ndarray
 from deixis.data.dataset import Dataset
 from deixis.types import Batch
 
+Items = tuple[Int[ndarray, " image"], Int[ndarray, " text"]]
+
 
 @dataclass(frozen=True)
 class PairBatches:
@@ -28,10 +30,14 @@ class PairBatches:
 
     def at(self, step: int) -> Batch:
         """The batch of a step, counted from 0 over all epochs."""
+        return self.dataset.batch(*self.items(step))
+
+    def items(self, step: int) -> Items:
+        """The images and texts of a step."""
         epoch, number = divmod(step, len(self))
         order = shuffled(len(self.dataset.texts), self.seed, epoch)
         texts = order[number * self.size : (number + 1) * self.size]
-        return self.dataset.batch(np.unique(self.dataset.corpus.owners[texts]), texts)
+        return np.unique(self.dataset.corpus.owners[texts]), texts
 
 
 @dataclass(frozen=True)
@@ -49,12 +55,16 @@ class ImageBatches:
 
     def at(self, step: int) -> Batch:
         """The batch of a step, counted from 0 over all epochs."""
+        return self.dataset.batch(*self.items(step))
+
+    def items(self, step: int) -> Items:
+        """The images and texts of a step."""
         epoch, number = divmod(step, len(self))
         order = shuffled(len(self.dataset.images), self.seed, epoch)
         images = np.sort(order[number * self.size : (number + 1) * self.size])
         random = np.random.default_rng((self.seed, step, 1))
         texts = np.concatenate([self._texts(int(image), random) for image in images])
-        return self.dataset.batch(images, texts)
+        return images, texts
 
     def _texts(self, image: int, random: np.random.Generator) -> Int[ndarray, " text"]:
         own = self.dataset.texts_of(image)

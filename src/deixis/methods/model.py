@@ -4,6 +4,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
 from torch import nn
 
 from deixis.encoders.encoder import Encoder
@@ -12,7 +13,7 @@ from deixis.losses.triplet import Triplet
 from deixis.mining.miners import hardest
 from deixis.registry import Registry
 from deixis.similarity.base import Similarity
-from deixis.types import Batch, Outputs
+from deixis.types import Batch, Embedding, OfflineScores, Outputs
 
 
 @dataclass(frozen=True)
@@ -49,8 +50,39 @@ class Model(nn.Module):
 
     def forward(self, batch: Batch) -> Outputs:
         """Embed a batch and let every image meet every text."""
-        images, texts = self.image(batch.images), self.text(batch.texts)
-        return Outputs(images, texts, self.similarity(images, texts), batch)
+        return self.meet(self.image(batch.images), self.text(batch.texts), batch)
+
+    def meet(self, images: Embedding, texts: Embedding, batch: Batch) -> Outputs:
+        """Score an embedded batch; offline negatives meet only those they were mined for."""
+        if batch.offline is None:
+            return Outputs(images, texts, self.similarity(images, texts), batch)
+        own_images = images.rows(slice(0, batch.offline.own_images))
+        own_texts = texts.rows(slice(0, batch.offline.own_texts))
+        scores = self.similarity(own_images, own_texts)
+        offline = self._offline(images, texts, batch)
+        return Outputs(own_images, own_texts, scores, batch.own(), offline)
+
+    def _offline(self, images: Embedding, texts: Embedding, batch: Batch) -> OfflineScores:
+        mined = batch.offline
+        assert mined is not None
+        (image, text), (hard_image, hard_text) = mined.pair.T, mined.negative.T
+        partner_image, partner_text = mined.partner.T
+        scores = self.similarity.among(
+            images,
+            texts,
+            torch.cat([image, hard_image, hard_image, partner_image]),
+            torch.cat([hard_text, text, hard_text, partner_text]),
+        )
+        of_text, of_image, across, partners = scores.chunk(4)
+        return OfflineScores(
+            mined.pair,
+            of_text,
+            of_image,
+            across,
+            partners,
+            across_matches=batch.positives[hard_image, hard_text],
+            partners_match=batch.positives[partner_image, partner_text],
+        )
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,7 @@ def accumulate(
         return terms, out
     images = _Tower(model.image, batch.images, chunk, seed)
     texts = _Tower(model.text, batch.texts, chunk, seed + 1)
-    scores = model.similarity(images.embedding, texts.embedding)
-    out = Outputs(images.embedding, texts.embedding, scores, batch)
+    out = model.meet(images.embedding, texts.embedding, batch)
     terms = objective(out, step)
     torch.stack(list(terms.values())).sum().backward()
     images.carry()
