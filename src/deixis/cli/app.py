@@ -9,7 +9,17 @@ from rich.console import Console
 from deixis import __version__
 from deixis.errors import DeixisError
 
-VERBS = ("data", "train", "table", "index", "search", "status", "demo")
+VERBS = (
+    "data",
+    "train",
+    "table",
+    "compare",
+    "evaluate",
+    "index",
+    "search",
+    "status",
+    "demo",
+)
 
 app = typer.Typer(
     help="Image–text retrieval from paper to search box.",

@@ -20,16 +20,15 @@ def demo(
     threads: Threads = 2,
 ) -> None:
     """Draw scenes, train, print the table, index the held-out pictures, search them."""
-    from deixis.cli.training import run_recipe, slug
+    from deixis.cli.training import run_folder, run_recipe
     from deixis.recipes.prepare import find_corpus
-    from deixis.recipes.table import terminal_table
     from deixis.search import verbs
     from deixis.search.query import Query
 
-    loaded, lines = run_recipe(recipe, [], folder / "runs", tiny=False, threads=threads)
-    output.print(terminal_table(loaded, lines))
+    loaded, report = run_recipe(recipe, [], folder / "runs", tiny=False, threads=threads)
+    output.print(report.terminal())
     corpus = find_corpus(loaded.data, lambda what, done, total: None).split(loaded.data.test)
-    run = folder / "runs" / loaded.name / f"{slug(loaded.rows[0].label)}-{loaded.seeds[0]}"
+    run = run_folder(loaded, loaded.rows[0], loaded.seeds[0], folder / "runs")
     library, pictures = folder / "library", corpus.path(0).parent
     with Bars() as bars:
         verbs.index([pictures], library, run, on_file=lambda o, d, n: bars.advance("index", d, n))

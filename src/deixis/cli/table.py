@@ -2,6 +2,9 @@
 
 import json
 from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
 
 from deixis.cli.app import app
 from deixis.cli.options import Json, Overrides, RecipePath, Runs, Threads, Tiny
@@ -14,15 +17,19 @@ def table(
     overrides: Overrides = None,
     runs: Runs = Path("runs"),
     tiny: Tiny = False,
+    form: Annotated[
+        Literal["terminal", "markdown", "html", "json"], typer.Option("--format", help="How.")
+    ] = "terminal",
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
     """Train every row of a recipe that is not trained yet, and print ours beside the paper's."""
     from deixis.cli.training import run_recipe
-    from deixis.recipes.table import table_record, terminal_table
 
-    loaded, lines = run_recipe(recipe, overrides or [], runs, tiny=tiny, threads=threads)
-    if as_json:
-        print(json.dumps(table_record(loaded, lines), indent=2))
+    _, report = run_recipe(recipe, overrides or [], runs, tiny=tiny, threads=threads)
+    if as_json or form == "json":
+        print(json.dumps(report.record(), indent=2))
+    elif form == "terminal":
+        output.print(report.terminal())
     else:
-        output.print(terminal_table(loaded, lines))
+        print(report.markdown() if form == "markdown" else report.html())

@@ -8,15 +8,16 @@ import torch
 
 from deixis.cli.progress import Bars, console, training
 from deixis.evaluation.chance import chance
+from deixis.recipes.derive import derive
 from deixis.recipes.prepare import Prepared, prepare
-from deixis.recipes.recipe import DataSpec, Recipe, Row
+from deixis.recipes.recipe import DataSpec, Derived, Recipe, Row
 from deixis.recipes.run import RowRun, run_row
-from deixis.recipes.table import Line
+from deixis.recipes.table import Line, Report
 
 
 def run_recipe(
     path: Path, overrides: Sequence[str], runs: Path, *, tiny: bool, threads: int
-) -> tuple[Recipe, list[Line]]:
+) -> tuple[Recipe, Report]:
     """Run every row and seed of a recipe; finished ones are read back."""
     torch.set_num_threads(threads)
     recipe = Recipe.load(path, overrides)
@@ -26,12 +27,30 @@ def run_recipe(
     for row in recipe.rows:
         results = [run_one(recipe, row, seed, prepared, runs).result for seed in recipe.seeds]
         lines.append(Line(row.label, tuple(result["measures"] for result in results), row.printed))
-    return recipe, lines
+    lines += [derived_line(recipe, line, prepared, runs) for line in recipe.derived]
+    return recipe, Report(recipe.title, recipe.paper, recipe.note, tuple(lines))
+
+
+def derived_line(recipe: Recipe, derived: Derived, prepared: Prepared, runs: Path) -> Line:
+    """Measure a line that needs no training; one seed at a time when a single row is named."""
+    folders = [
+        [run_folder(recipe, recipe.row(label), seed, runs) for label in derived.of]
+        for seed in recipe.seeds
+    ]
+    if len(derived.of) > 1:
+        folders = [[folder for seed in folders for folder in seed]]
+    measured = tuple(derive(derived, group, prepared) for group in folders)
+    return Line(derived.label, measured, derived.printed)
+
+
+def run_folder(recipe: Recipe, row: Row, seed: int, runs: Path) -> Path:
+    """Where a row with a seed is kept."""
+    return runs / recipe.name / f"{slug(row.label)}-{seed}"
 
 
 def run_one(recipe: Recipe, row: Row, seed: int, prepared: Prepared, runs: Path) -> RowRun:
     """Run one row with one seed, with a bar."""
-    folder = runs / recipe.name / f"{slug(row.label)}-{seed}"
+    folder = run_folder(recipe, row, seed, runs)
     with training(f"{row.label}, seed {seed}") as tell:
         return run_row(recipe, row, seed, prepared, folder, tell)
 

@@ -1,5 +1,6 @@
 """From what a recipe says of its data to datasets ready for training."""
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,8 +18,10 @@ from deixis.features.files import json_hash
 from deixis.features.graph import cache_folder
 from deixis.features.packed import PackedRegions, PackedTokens
 from deixis.features.words import Vocabulary
+from deixis.methods.matcher import Matcher
 from deixis.methods.model import Sizes
 from deixis.recipes.recipe import DataSpec
+from deixis.registry import build_dataclass
 
 Advance = Callable[[str, int, int], None]  # what is being done, how many are, of how many
 
@@ -45,6 +48,23 @@ def prepare(spec: DataSpec, advance: Advance) -> Prepared:
     tokens = vocabulary(corpus.texts) if vocabulary else _states(backbone, corpus.texts, advance)
     splits = {key: _part(corpus, name, regions, tokens) for key, name in names.items()}
     return Prepared(splits, _sizes(regions, tokens, backbone.size, corpus), vocabulary)
+
+
+def prepare_for(run: Path, matcher: Matcher, corpus: str, split: str, advance: Advance) -> Dataset:
+    """One split with the features a trained run reads; by default the one it was judged on."""
+    record = json.loads((run / "recipe.json").read_text(encoding="utf-8"))["data"]
+    spec = build_dataclass(DataSpec, record, str(run / "recipe.json"))
+    if corpus:
+        spec = replace(spec, corpus=corpus, holdout=0)
+    name = split or spec.test
+    whole = _with_holdout(find_corpus(spec, advance), spec)
+    # The splits the run was trained with share one cache; any other split has its own.
+    known = [spec.train, spec.val, spec.test]
+    whole = whole.keep(images=np.isin(whole.splits, known if name in known else [name]))
+    vocabulary = matcher.vocabulary
+    backbone = text_backbones.build(spec.text, {}).fit([]) if vocabulary is None else vocabulary
+    tokens = vocabulary(whole.texts) if vocabulary else _states(backbone, whole.texts, advance)
+    return _part(whole, name, _regions(spec.image, whole, advance), tokens)
 
 
 def find_corpus(spec: DataSpec, advance: Advance) -> Corpus:

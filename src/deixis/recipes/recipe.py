@@ -38,6 +38,20 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Derived:
+    """A line made from trained rows: their scores averaged, over all their seeds when several.
+
+    With a bank, each score loses the popularity of its image and text among training items; one
+    line a seed then, when a single row is named.
+    """
+
+    label: str
+    of: tuple[str, ...]
+    bank: int = 0  # nearest training items that say how popular an item is; 0: no correction
+    printed: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A table of a paper, ready to run."""
 
@@ -47,6 +61,7 @@ class Recipe:
     data: DataSpec
     train: TrainSpec
     rows: tuple[Row, ...]
+    derived: tuple[Derived, ...] = ()
     seeds: tuple[int, ...] = (0,)
     note: str = ""
 
@@ -81,6 +96,9 @@ class Recipe:
             data=build_dataclass(DataSpec, table.get("data", {}), "[data]"),
             train=build_dataclass(TrainSpec, table.get("train", {}), "[train]"),
             rows=tuple(_row(row) for row in table["row"]),
+            derived=tuple(
+                build_dataclass(Derived, line, "[[derived]]") for line in table.get("derived", ())
+            ),
             seeds=tuple(table.get("seeds", (0,))),
             note=table.get("note", ""),
         )
@@ -114,7 +132,12 @@ def _row(table: Mapping[str, Any]) -> Row:
 
 
 def _narrow(row: Row) -> Row:
-    small = {key: 32 for key in ("dim", "word_dim") if hasattr(row.method, key)}
+    limits = {"dim": 32, "word_dim": 32, "hidden": 32, "warmup": 5}
+    small = {
+        key: min(limit, getattr(row.method, key))
+        for key, limit in limits.items()
+        if hasattr(row.method, key)
+    }
     method: Method = replace(row.method, **small)
     return replace(row, method=method, options={**row.options, **small})
 

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,9 @@ import torch
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.dataset import Dataset
 from deixis.evaluation.evaluate import evaluate
-from deixis.features.files import write_json
+from deixis.features.files import write_atomic, write_json
 from deixis.methods.matcher import Matcher, RunConfig
+from deixis.recipes.card import model_card
 from deixis.recipes.prepare import Prepared
 from deixis.recipes.recipe import Recipe, Row
 from deixis.training.checkpoint import read_tensors
@@ -57,6 +58,10 @@ def run_row(
     config = RunConfig(row.options, sizes, recipe.data.image, recipe.data.text, recipe.name, seed)
     Matcher(model, config, prepared.vocabulary).save(folder)
     result = evaluate(model, prepared.splits["test"])
+    result.save_ranks(folder)
+    write_json(folder / "recipe.json", asdict(recipe) | {"row": row.label, "seed": seed})
+    card = model_card(recipe, row, seed, result.to_dict())
+    write_atomic(folder / "README.md", card.encode())
     write_json(metrics, result.to_dict())
     for leftover in ("best.safetensors", "state.safetensors"):
         (folder / leftover).unlink()

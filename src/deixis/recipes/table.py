@@ -1,13 +1,12 @@
-"""The printed table: ours beside the paper's."""
+"""The printed table: ours beside the paper's, for terminals, pages and machines."""
 
+import html
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rich.table import Table
-
-from deixis.recipes.recipe import Recipe
 
 COLUMNS = {
     "i2t_hit@1": "i→t R@1",
@@ -33,32 +32,63 @@ class Line:
         values = [seed[key] for seed in self.seeds if key in seed]
         if not values:
             return "–"
-        mean = statistics.fmean(values)
         spread = f" ± {statistics.stdev(values):.1f}" if len(values) > 1 else ""
-        return f"{mean:.1f}{spread}"
+        return f"{statistics.fmean(values):.1f}{spread}"
 
 
-def terminal_table(recipe: Recipe, lines: Sequence[Line]) -> Table:
-    """The table for a terminal."""
-    table = Table(title=recipe.title, caption=recipe.note or None, title_justify="left")
-    table.add_column("")
-    for heading in COLUMNS.values():
-        table.add_column(heading, justify="right")
-    for line in lines:
-        table.add_row(line.label, *(line.cell(key) for key in COLUMNS))
-        if line.printed:
-            paper = [f"{line.printed[k]:.1f}" if k in line.printed else "–" for k in COLUMNS]
-            table.add_row("  the paper's", *paper, style="dim")
-    return table
+@dataclass(frozen=True)
+class Report:
+    """A finished table."""
 
+    title: str
+    paper: str
+    note: str
+    lines: tuple[Line, ...]
 
-def table_record(recipe: Recipe, lines: Sequence[Line]) -> dict[str, Any]:
-    """The table for machines."""
-    return {
-        "title": recipe.title,
-        "paper": recipe.paper,
-        "rows": [
+    def rows(self) -> list[list[str]]:
+        """Cells as text: a label and a cell a column; the paper's numbers under ours."""
+        out = []
+        for line in self.lines:
+            out.append([line.label, *(line.cell(key) for key in COLUMNS)])
+            if line.printed:
+                found = (line.printed.get(key) for key in COLUMNS)
+                paper = ["–" if value is None else f"{value:.1f}" for value in found]
+                out.append(["  printed in the paper", *paper])
+        return out
+
+    def terminal(self) -> Table:
+        """For a terminal."""
+        table = Table(title=self.title, caption=self.note or None, title_justify="left")
+        table.add_column("")
+        for heading in COLUMNS.values():
+            table.add_column(heading, justify="right")
+        for row in self.rows():
+            table.add_row(*row, style="dim" if row[0].startswith(" ") else None)
+        return table
+
+    def markdown(self) -> str:
+        """For a document."""
+        lines = [["", *COLUMNS.values()], ["---", *["---:"] * len(COLUMNS)], *self.rows()]
+        body = "\n".join("| " + " | ".join(cell.strip() for cell in line) + " |" for line in lines)
+        return f"**{self.title}**\n\n{body}\n\n{self.note}\n"
+
+    def html(self) -> str:
+        """For a page."""
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *COLUMNS.values()))
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in self.rows()
+        )
+        return (
+            f"<figure><figcaption>{html.escape(self.title)}</figcaption>"
+            f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+            f"<p>{html.escape(self.note)}</p></figure>\n"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """For machines: every seed, unrounded."""
+        rows = [
             {"label": line.label, "seeds": list(line.seeds), "printed": dict(line.printed)}
-            for line in lines
-        ],
-    }
+            for line in self.lines
+        ]
+        return {"title": self.title, "paper": self.paper, "note": self.note, "rows": rows}

@@ -1,0 +1,47 @@
+"""`deixis compare`: whether one run is better than another, or luckier."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from deixis.cli.app import app
+from deixis.cli.options import Json
+from deixis.cli.progress import Bars, output, say
+
+
+@app.command()
+def compare(
+    first: Annotated[Path, typer.Argument(help="A run folder.")],
+    second: Annotated[Path, typer.Argument(help="Another, judged on the same split.")],
+    seed: Annotated[int, typer.Option(help="Of the bootstrap's draws.")] = 0,
+    page: Annotated[
+        Path | None, typer.Option("--html", help="Write a page of queries won and lost here.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Pair two runs query by query: differences with 95 % intervals from a paired bootstrap."""
+    from deixis.evaluation.result import RunRanks
+    from deixis.evaluation.significance import compare as pair
+
+    differences = pair(RunRanks.load(first), RunRanks.load(second), seed)
+    if page is not None:
+        from deixis.recipes.sidebyside import write_page
+
+        with Bars() as bars:
+            write_page(page, first, second, bars.advance)
+        say(f"wrote {page}")
+    if as_json:
+        print(json.dumps([asdict(d) | {"difference": d.difference} for d in differences], indent=2))
+        return
+    table = Table(title=f"{first} − {second}", title_justify="left")
+    for heading in ("measure", "first", "second", "difference", "95 % interval", "p"):
+        table.add_column(heading, justify="left" if heading == "measure" else "right")
+    for d in differences:
+        interval = f"{d.low:+.2f} … {d.high:+.2f}"
+        cells = (f"{d.first:.1f}", f"{d.second:.1f}", f"{d.difference:+.2f}", interval)
+        table.add_row(d.measure.replace("_hit@", " R@"), *cells, f"{d.p:.4f}")
+    output.print(table)

@@ -1,0 +1,37 @@
+"""Hubness: items that are near to everything, and what a bank of training items says of them."""
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from deixis.similarity.base import Similarity
+from deixis.similarity.nearest import top_k
+from deixis.types import Embedding
+
+
+def corrected(
+    scores: Float[ndarray, "image text"],
+    images: Float[ndarray, " image"],
+    texts: Float[ndarray, " text"],
+) -> Float[ndarray, "image text"]:
+    """Take from every score how popular its image and its text are.
+
+    For a text query only the images' popularity changes the order, for an image query only the
+    texts'. Popularity comes from a training bank, so each query and each item is corrected on its
+    own: nothing is learnt from the other queries or from the gallery.
+    """
+    return scores - images[:, None] - texts[None, :]
+
+
+def popularity(
+    similarity: Similarity,
+    images: Embedding,
+    texts: Embedding,
+    bank: tuple[Embedding, Embedding],
+    k: int,
+) -> tuple[Float[ndarray, " image"], Float[ndarray, " text"]]:
+    """How near each image is to its k nearest bank texts, and each text to its k bank images."""
+    bank_images, bank_texts = bank
+    by_image, _ = top_k(similarity, images, bank_texts, k)
+    _, by_text = top_k(similarity, bank_images, texts, k)
+    return np.mean(by_image.scores, axis=1), np.mean(by_text.scores, axis=1)

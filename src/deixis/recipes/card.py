@@ -1,0 +1,28 @@
+"""The model card of a run: what it is, what it saw, what it scored."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from deixis.recipes.recipe import Recipe, Row
+
+
+def model_card(recipe: Recipe, row: Row, seed: int, result: Mapping[str, Any]) -> str:
+    """Markdown that says where a model comes from and how far to trust it."""
+    paper = row.method.paper
+    measures = "\n".join(f"| {key} | {value:.2f} |" for key, value in result["measures"].items())
+    return f"""# {row.label}
+
+A model of **{paper.title}** ({paper.authors}, {paper.venue} {paper.year}), trained by recipe
+`{recipe.name}` ({recipe.title}), seed {seed}.
+
+- Data: `{recipe.data.corpus}`, split `{recipe.data.train}` to train, `{recipe.data.val}` to choose.
+- Features: images `{recipe.data.image}`, texts `{recipe.data.text}`.
+- Judged on `{recipe.data.test}`: {result["protocol"]}, split {result["split_sha"]}, ties
+  {result["tie_rule"]}; {result["gallery"]["t2i"]} images, {result["gallery"]["i2t"]} texts.
+
+| measure | value |
+|---|---|
+{measures}
+
+Load it with `deixis.load("this folder")`. It knows what its training data shows and no more.
+"""

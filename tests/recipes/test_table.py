@@ -1,0 +1,95 @@
+"""Tables say the same in every form; derived rows need no training."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from deixis.cli.progress import Bars
+from deixis.evaluation.hubness import corrected
+from deixis.methods.matcher import load
+from deixis.recipes.derive import derive
+from deixis.recipes.prepare import prepare, prepare_for
+from deixis.recipes.recipe import Derived, Recipe
+from deixis.recipes.run import run_row
+from deixis.recipes.sidebyside import write_page
+from deixis.recipes.table import Line, Report
+
+ROOT = Path(__file__).parents[2]
+
+
+def report() -> Report:
+    ours = Line("ours", ({"rsum": 300.0}, {"rsum": 310.0}), {"rsum": 299.5})
+    return Report("A <table>", "paper-2020", "a note", (ours,))
+
+
+def test_a_cell_is_the_mean_and_the_spread_over_seeds():
+    line = report().lines[0]
+    assert line.cell("rsum") == "305.0 ± 7.1"
+    assert line.cell("i2t_hit@1") == "–"
+
+
+def test_the_papers_number_stands_under_ours_in_every_form():
+    made = report()
+    assert made.rows()[1][-1] == "299.5"
+    assert "| printed in the paper |" in made.markdown()
+    assert "A &lt;table&gt;" in made.html()
+    assert json.loads(json.dumps(made.record()))["rows"][0]["printed"] == {"rsum": 299.5}
+
+
+def nothing(*args) -> None:
+    pass
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory):
+    recipe = Recipe.load(ROOT / "recipes/tiny.toml").tiny()
+    prepared = prepare(recipe.data, nothing)
+    folders = []
+    for seed in (0, 1):
+        folder = tmp_path_factory.mktemp("run") / f"vse-{seed}"
+        run_row(recipe, recipe.rows[0], seed, prepared, folder, nothing)
+        folders.append(folder)
+    return folders, prepared
+
+
+def test_an_ensemble_of_one_run_scores_as_the_run_itself(trained):
+    folders, prepared = trained
+    alone = derive(Derived("one", ("VSE++",)), folders[:1], prepared)
+    assert alone == json.loads((folders[0] / "metrics.json").read_text())["measures"]
+    assert derive(Derived("two", ("VSE++",)), folders, prepared) != alone
+
+
+def test_a_training_bank_changes_the_order_but_not_the_training(trained):
+    folders, prepared = trained
+    plain = derive(Derived("plain", ("VSE++",)), folders[:1], prepared)
+    assert derive(Derived("bank", ("VSE++",), bank=10), folders[:1], prepared) != plain
+
+
+def test_popularity_is_taken_from_every_score():
+    scores = np.array([[0.9, 0.8], [0.7, 0.1]])
+    fixed = corrected(scores, np.array([0.5, 0.0]), np.array([0.0, 0.1]))
+    np.testing.assert_allclose(fixed, [[0.4, 0.2], [0.7, 0.0]])
+
+
+def test_a_run_folder_says_what_it_is_and_finds_its_split_again(trained):
+    folders, prepared = trained
+    assert "VSE++" in (folders[0] / "README.md").read_text()
+    again = prepare_for(folders[0], load(folders[0]), "", "", nothing)
+    assert again.corpus.texts == prepared.splits["test"].corpus.texts
+    batch = again.batch(np.arange(3), np.arange(4))
+    torch.testing.assert_close(
+        batch.images.values, prepared.splits["test"].batch(np.arange(3), np.arange(4)).images.values
+    )
+
+
+def test_the_page_shows_queries_won_and_lost_with_their_pictures(trained, tmp_path):
+    folders, _ = trained
+    with Bars() as bars:
+        write_page(tmp_path / "page.html", folders[0], folders[1], bars.advance)
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<section>") > 4
+    assert "class='right'" in page
+    assert "data:image/jpeg;base64," in page
