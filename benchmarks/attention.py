@@ -1,0 +1,216 @@
+"""Attention over 200 images × 1,000 texts of real lengths, beside the product it cannot avoid.
+
+Also beside the straightforward loop over texts, timed on every tenth of them; CAMP beside CAMP
+pair by pair; and re-ranking beside scoring everything. Vectors are random around shared topics.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy import ndarray
+from torch import Tensor
+from torch.nn.functional import cosine_similarity, leaky_relu, normalize
+
+from benchmarks.harness import Figure, Timed, interleaved, speed_up
+from deixis.evaluation.rerank import merged, scorer, shortlist
+from deixis.similarity.attention import Attention, Parts, products
+from deixis.similarity.base import Cosine
+from deixis.similarity.focal import FocalAttention
+from deixis.similarity.local import Local, buckets
+from deixis.similarity.messages import GatedFusion
+from deixis.types import Embedding
+
+IMAGES, TEXTS, REGIONS, DIM = 200, 1_000, 36, 1024
+EVERY = 10  # the loop is timed on one text in so many
+# Words of a caption, start and end included: how many of a thousand captions of Flickr8k have 6, 7…
+LENGTHS = [
+    7,
+    13,
+    32,
+    66,
+    86,
+    95,
+    107,
+    108,
+    101,
+    90,
+    76,
+    61,
+    44,
+    33,
+    24,
+    18,
+    12,
+    8,
+    5,
+    5,
+    3,
+    2,
+    2,
+    2,
+]
+
+Loop = Callable[[Tensor, Tensor], Tensor]  # regions of all images, words of one text → scores
+
+
+def figures() -> list[Figure]:
+    torch.manual_seed(0)
+    images, texts = gallery(IMAGES, TEXTS)
+    scan = {"t2i": (9.0, "lse", 6.0), "i2t": (4.0, "mean", 5.0)}
+    out = []
+    for way, product_goal, loop_goal in (("t2i", 1.3, 7), ("i2t", 1.6, 12)):
+        loop = loop_t2i if way == "t2i" else loop_i2t
+        similarity = Attention(way, *scan[way])
+        out += attention_figures(f"SCAN {way}", similarity, loop, (product_goal, loop_goal))
+    for focus in ("equal", "prob"):
+        name, similarity = f"BFAN {focus}", FocalAttention(focus, 20.0)
+        out += attention_figures(name, similarity, loop_bfan(focus), (2.2, 15))
+    return [*out, *camp_figures()]
+
+
+def gallery(images: int, texts: int) -> tuple[Embedding, Embedding]:
+    counts = np.random.default_rng(0).choice(len(LENGTHS), texts, p=np.array(LENGTHS) / 1000)
+    counts = torch.from_numpy(counts) + 6
+    mask = torch.arange(int(counts.max())) < counts.unsqueeze(1)
+    topics = torch.randn(images, 1, DIM)
+    v = normalize(topics + 1.5 * torch.randn(images, REGIONS, DIM), dim=2)
+    own = topics[torch.arange(texts) % images]
+    w = normalize(own + 1.5 * torch.randn(texts, mask.shape[1], DIM), dim=2)
+    return Embedding(v, torch.ones(images, REGIONS, dtype=torch.bool)), Embedding(w, mask)
+
+
+def attention_figures(
+    name: str, similarity: Local[Parts], loop: Loop, goals: tuple[float, float]
+) -> list[Figure]:
+    """Ours against the bare product in the same blocks, and against the loop."""
+    torch.manual_seed(0)
+    images, texts = gallery(IMAGES, TEXTS)
+    some = torch.arange(0, TEXTS, EVERY)
+    blocks = prepared(similarity, images, texts)
+    with torch.no_grad():
+        ours, bare = interleaved(5, lambda: similarity(images, texts), lambda: multiply(blocks))
+        (slow,) = interleaved(1, lambda: looped(images, texts.rows(some), loop))
+        slow = Timed(slow.result, slow.seconds * texts.mask.sum() / texts.mask[some].sum())
+        double = [Embedding(e.vectors.double(), e.mask) for e in (images, texts)]
+        exact = similarity(*double)
+        plain = looped(double[0], double[1].rows(some), loop)
+    ratio = ours.seconds / bare.seconds
+    detail = f"{ours.seconds:.2f} s beside {bare.seconds:.2f} s"
+    gap = (ours.result.double() - exact).abs().max().item()
+    exact_gap = (exact[:, some] - plain).abs().max().item()
+    return [
+        Figure(f"{name}, in bare products", ratio, goals[0], "lower", detail=detail),
+        speed_up(f"{name} over a loop of float32", ours, slow, goals[1]),
+        Figure("  from float64, largest difference", gap, 1e-5, "lower", ""),
+        Figure("  float64 from the loop's float64", exact_gap, 1e-9, "lower", ""),
+        order_figure(ours.result.numpy(), exact.numpy()),
+    ]
+
+
+def prepared(
+    similarity: Local[Parts], images: Embedding, texts: Embedding
+) -> list[tuple[Parts, Parts]]:
+    """The blocks that meet, contexts first, without anything to score."""
+    left = [Parts.of(v) for _, v in buckets(images, similarity.images_a_block)]
+    right = [Parts.of(w) for _, w in buckets(texts, similarity.texts_a_block)]
+    pairs = [(v, w) for w in right for v in left]
+    regions_ask = isinstance(similarity, Attention) and similarity.direction == "i2t"
+    return [(w, v) for v, w in pairs] if regions_ask else pairs
+
+
+def multiply(blocks: list[tuple[Parts, Parts]]) -> None:
+    for contexts, queries in blocks:
+        products(contexts, queries, grid=True)
+
+
+def looped(images: Embedding, texts: Embedding, loop: Loop) -> Tensor:
+    """One text after the other with all images, as published code does."""
+    columns = zip(texts.vectors, texts.mask, strict=True)
+    return torch.stack([loop(images.vectors, w[m]) for w, m in columns], dim=1)
+
+
+def weights(queries: Tensor, contexts: Tensor, temperature: float) -> Tensor:
+    clipped = leaky_relu(contexts @ queries.transpose(1, 2), 0.1)
+    scaled = clipped / (clipped.norm(dim=2, keepdim=True) + 1e-8)
+    return (temperature * scaled.transpose(1, 2)).softmax(dim=2)
+
+
+def loop_t2i(regions: Tensor, words: Tensor) -> Tensor:
+    words = words.expand(len(regions), -1, -1)
+    found = cosine_similarity(words, weights(words, regions, 9.0) @ regions, dim=2)
+    return torch.logsumexp(6.0 * found, dim=1) / 6.0
+
+
+def loop_i2t(regions: Tensor, words: Tensor) -> Tensor:
+    words = words.expand(len(regions), -1, -1)
+    return cosine_similarity(regions, weights(regions, words, 4.0) @ words, dim=2).mean(dim=1)
+
+
+def loop_bfan(focus: str) -> Loop:
+    def one_way(queries: Tensor, contexts: Tensor) -> Tensor:
+        given = weights(queries, contexts, 20.0)
+        share = torch.ones_like(given) if focus == "equal" else given.sqrt()
+        # The published code compares every two contexts.
+        above = ((given.unsqueeze(3) - given.unsqueeze(2)) * share.unsqueeze(2)).sum(dim=3)
+        kept = given * (above > 0)
+        attended = (kept / kept.sum(dim=2, keepdim=True)) @ contexts
+        return cosine_similarity(queries, attended, dim=2).mean(dim=1)
+
+    def loop(regions: Tensor, words: Tensor) -> Tensor:
+        words = words.expand(len(regions), -1, -1)
+        return one_way(words, regions) + one_way(regions, words)
+
+    return loop
+
+
+def order_figure(ours: ndarray, exact: ndarray) -> Figure:
+    """Neighbours in the float64 ranking, both ways, that float32 puts the other way round."""
+    turned = near = 0
+    for rounded, true in ((ours, exact), (ours.T, exact.T)):
+        order = np.argsort(-true, axis=1)
+        gaps = -np.diff(np.take_along_axis(true, order, axis=1))
+        falls = -np.diff(np.take_along_axis(rounded, order, axis=1).astype(np.float64))
+        turned += int(((gaps > 1e-6) & (falls <= 0)).sum())
+        near += int((gaps <= 1e-6).sum())
+    detail = f"{near} neighbours nearer than 1e-6 not counted"
+    return Figure("  neighbours out of order", turned, 0, "lower", "", detail)
+
+
+def camp_figures() -> list[Figure]:
+    images, texts = gallery(40, 120)
+    similarity = GatedFusion(DIM, "sum", attend=True, squash=False)
+    few = [images.rows(slice(i, i + 1)) for i in range(6)]
+    each = [texts.rows(slice(t, t + 1)) for t in range(10)]
+    with torch.no_grad():
+        whole, alone, again = interleaved(
+            3,
+            lambda: similarity(images, texts),
+            lambda: [similarity.pairs(v, w) for v in few for w in each],
+            lambda: reranked(similarity, images, texts),
+        )
+    alone = Timed(alone.result, alone.seconds * len(images) * len(texts) / 60)
+    share = again.seconds / whole.seconds
+    gap = np.abs(again.result[0] - whole.result.numpy().T[again.result[1]]).max()
+    return [
+        speed_up("CAMP over pair by pair (timed on 60)", whole, alone, 5),
+        Figure("re-ranking 10 % by CAMP, share of its time", 100 * share, 15, "lower", "%"),
+        Figure("  largest difference", float(gap), 1e-5, "lower", ""),
+    ]
+
+
+def reranked(
+    similarity: GatedFusion, images: Embedding, texts: Embedding
+) -> tuple[ndarray, ndarray]:
+    """Every text asks: a mean vector ranks the images, CAMP the best tenth of them."""
+    means = []
+    for items in (images, texts):
+        vector = items.vectors.masked_fill(~items.mask.unsqueeze(2), 0.0).sum(dim=1, keepdim=True)
+        means.append(Embedding(normalize(vector, dim=2), items.mask[:, :1]))
+    fast = Cosine()(*means).numpy().T
+    chosen = shortlist(fast, 0.1)
+    text, image = np.nonzero(chosen)
+    scores = np.zeros(fast.shape)
+    scores[text, image] = scorer(similarity, images, texts)(image, text)
+    merged(fast, scores, chosen).argsort(axis=1)
+    return scores[chosen], chosen
