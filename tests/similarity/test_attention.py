@@ -111,3 +111,14 @@ def test_an_item_without_parts_is_refused():
 def test_a_temperature_that_would_overflow_is_refused():
     with pytest.raises(RecipeError, match="temperature is 100"):
         Attention("t2i", 100.0, "mean", 6.0)
+
+
+@pytest.mark.parametrize("direction", ["t2i", "i2t"])
+def test_what_a_pair_looks_at_equals_the_published_attention(golden, direction):
+    arrays = golden("camp/scan_scores")
+    images, texts = sets(arrays, torch.float64)
+    image, text = images.rows(slice(0, 1)), texts.rows(slice(3, 4))
+    found = similarity(direction, "mean").align(image, text)
+    shown = found.to_regions if direction == "t2i" else found.to_words
+    published = torch.from_numpy(arrays[f"pair_0_3_{direction}_attention"])
+    torch.testing.assert_close(shown, published, atol=1e-9, rtol=0)

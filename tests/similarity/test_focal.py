@@ -122,3 +122,16 @@ def test_a_lone_word_is_kept(focus):
     several = images.mask.sum(1) > 1
     torch.testing.assert_close(scores[several], expected[several], atol=1e-9, rtol=0)
     assert scores.isfinite().all()
+
+
+@pytest.mark.parametrize("focus", KINDS)
+def test_what_a_pair_looks_at_equals_the_published_attention(golden, focus):
+    arrays = golden("camp/bfan_scores")
+    images = embedding(arrays["images"]).rows(slice(0, 1))
+    texts = embedding(arrays["captions"], arrays["caption_lengths"]).rows(slice(3, 4))
+    found = FocalAttention(focus, 20.0).align(images, texts)
+    for shown, way in ((found.to_regions, "t2i"), (found.to_words, "i2t")):
+        given = torch.from_numpy(arrays[f"pair_0_3_{way}_preassigned_attention"])
+        kept = given * torch.from_numpy(arrays[f"pair_0_3_{way}_mask_{focus}"])
+        expected = kept / kept.sum(dim=1, keepdim=True)
+        torch.testing.assert_close(shown, expected, atol=1e-9, rtol=0)

@@ -142,3 +142,22 @@ def test_without_attention_the_order_of_neither_side_matters():
     similarity = GatedFusion(8, "sum", attend=False, squash=False).double()
     turned = Embedding(texts.vectors.flip(1), texts.mask.flip(1))
     torch.testing.assert_close(similarity(images, texts), similarity(images, turned))
+
+
+def test_what_a_pair_looks_at_equals_the_formula(golden):
+    arrays = golden("camp/camp_paper_formula_derived")
+    images, texts = sets(arrays)
+    similarity = fusion_of(arrays, "concat", attend=True)
+    for image in range(4):
+        for text, count in enumerate(arrays["caption_lengths"]):
+            found = similarity.align(
+                images.rows(slice(image, image + 1)), texts.rows(slice(text, text + 1))
+            )
+            gates = arrays["gate_img_full_concat_vector"], arrays["gate_txt_full_concat_vector"]
+            for shown, expected in (
+                (found.to_words, arrays["att_img_to_words"][image, text][:, :count]),
+                (found.to_regions, arrays["att_word_to_regions"][image, text][:count]),
+                (found.region_gates, gates[0][image, text].mean(axis=1)),
+                (found.word_gates, gates[1][image, text][:count].mean(axis=1)),
+            ):
+                torch.testing.assert_close(shown, torch.from_numpy(expected), atol=1e-9, rtol=0)

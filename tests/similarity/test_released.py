@@ -136,3 +136,19 @@ def test_folding_changes_neither_scores_nor_gradients():
         found.append((scores, *torch.autograd.grad(total, (v, w, *similarity.parameters()))))
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=0)
+
+
+def test_the_gates_equal_the_released_ones(golden):
+    arrays = golden("camp/camp_repo_gated_fusion_new")
+    images, texts = sets(arrays)
+    similarity = fusion_of(arrays)
+    for image in range(4):
+        for text, count in enumerate(arrays["caption_lengths"]):
+            found = similarity.align(
+                images.rows(slice(image, image + 1)), texts.rows(slice(text, text + 1))
+            )
+            for shown, expected in (
+                (found.region_gates, arrays["gate_regions"][image, text]),
+                (found.word_gates, arrays["gate_words"][image, text][:count]),
+            ):
+                torch.testing.assert_close(shown, torch.from_numpy(expected), atol=1e-8, rtol=0)

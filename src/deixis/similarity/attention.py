@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 
 from deixis.errors import RecipeError
-from deixis.similarity.local import Local
+from deixis.similarity.local import Alignment, Local
 
 HOTTEST = 40.0  # above it squares of exp(temperature) leave float32
 PIECE = 2**18  # products worked on at once: small enough to stay in cache between the passes
@@ -85,6 +85,14 @@ class Attention(Local[Parts]):
             return scored[:, 0]
         return scored if words_ask else scored.T
 
+    def look(self, images: Parts, texts: Parts) -> Alignment:
+        """Show the attention of the side that asks."""
+        words_ask = self.direction == "t2i"
+        contexts, queries = (images, texts) if words_ask else (texts, images)
+        weights = attention(products(contexts, queries, grid=False), self.temperature)
+        found = shares(weights)
+        return Alignment(to_regions=found) if words_ask else Alignment(to_words=found)
+
     def _pooled(self, found: Float[Tensor, "item query other"]) -> Float[Tensor, "item other"]:
         if self.pool == "mean":
             return found.mean(dim=1)
@@ -142,3 +150,9 @@ def cosines(
     turned = torch.bmm(gram, weights.flatten(2)).view(weights.shape)
     squares = (weights * turned).sum(dim=1)
     return dots / (lengths * squares.clamp(min=1e-20).sqrt()).clamp(min=1e-8)
+
+
+def shares(weights: Float[Tensor, "1 context query 1"]) -> Float[Tensor, "query context"]:
+    """The weights of one pair as shares: what each query gives to each context."""
+    table = weights[0, :, :, 0].T
+    return table / table.sum(dim=1, keepdim=True)

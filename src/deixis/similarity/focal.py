@@ -15,8 +15,9 @@ from deixis.similarity.attention import (
     pieces,
     products,
     query_lengths,
+    shares,
 )
-from deixis.similarity.local import Local, rows_of
+from deixis.similarity.local import Alignment, Local, rows_of
 
 DOUBT = 5e-5  # relative distance to the threshold below which float32 cannot tell the side
 SLACK = 16.0  # roundings by which a weight may miss the threshold and still be kept
@@ -63,6 +64,15 @@ class FocalAttention(Local[Parts]):
         if scores.dtype == torch.float64 or scores.requires_grad:
             return scores
         return self._settled(scores, forth_doubt | other_doubt, images, texts)
+
+    def look(self, images: Parts, texts: Parts) -> Alignment:
+        """Show what both sides keep of their attention."""
+        affinity = products(images, texts, grid=False)
+        to_regions, to_words = (
+            shares(self._focused(attention(way, self.temperature))[0])
+            for way in (affinity, affinity.transpose(1, 2))
+        )
+        return Alignment(to_words, to_regions)
 
     def _one_way(
         self, affinity: Affinity, contexts: Parts, queries: Parts, *, grid: bool

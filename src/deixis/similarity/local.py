@@ -6,6 +6,7 @@ what belongs to one item (projections, Gram matrices) is computed once, not once
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar, Generic, TypeVar
 
 import torch
@@ -17,6 +18,16 @@ from deixis.similarity.base import Pairs, Similarity
 from deixis.types import Embedding, map_tensors
 
 Side = TypeVar("Side")  # a dataclass of tensors, one row an item
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """What the parts of one image and of one text found in each other."""
+
+    to_words: Float[Tensor, "region word"] | None = None  # a region's attention adds up to one
+    to_regions: Float[Tensor, "word region"] | None = None  # a word's does
+    region_gates: Float[Tensor, " region"] | None = None  # how far a message was let in: 0 to 1
+    word_gates: Float[Tensor, " word"] | None = None
 
 
 class Local(Similarity, Generic[Side]):
@@ -40,6 +51,16 @@ class Local(Similarity, Generic[Side]):
     @abstractmethod
     def meet(self, images: Side, texts: Side, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Score items of equal lengths: all with all on a grid, else row with row."""
+
+    @abstractmethod
+    def look(self, images: Side, texts: Side) -> Alignment:
+        """What the parts of the only image and the only text attend to."""
+
+    def align(self, images: Embedding, texts: Embedding) -> Alignment:
+        """Show what one image and one text found in each other; parts in their own order."""
+        ((_, regions),) = buckets(images)
+        ((_, words),) = buckets(texts)
+        return self.look(self.prepare_images(regions), self.prepare_texts(words))
 
     def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
         """Score everything that meets, bucket by bucket."""

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
 from deixis.similarity.base import affinity, facing
-from deixis.similarity.local import Local
+from deixis.similarity.local import Alignment, Local
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,11 @@ class Messages(Local[Keyed]):
         logits = affinity(images.keys, texts.keys, grid=grid) / scale
         return logits.softmax(dim=-1), logits.transpose(-1, -2).softmax(dim=-1)
 
+    def look(self, images: Keyed, texts: Keyed) -> Alignment:
+        """Show how messages are made."""
+        to_words, to_regions = self.attentions(images, texts, grid=False)
+        return Alignment(to_words[0], to_regions[0])
+
 
 class MessageCosine(Messages):
     """CAMP without fusion: the cosine of the pooled messages.
@@ -112,6 +117,14 @@ class GatedFusion(Messages):
         text = self.pool_texts(self.fuse_texts(w, to_regions @ v))
         logits = self.match(image + text)[..., 0]
         return logits.sigmoid() if self.squash else logits
+
+    def look(self, images: Keyed, texts: Keyed) -> Alignment:
+        """Show how messages are made, and the mean over dimensions of each gate."""
+        v, w = images.vectors, texts.vectors
+        to_words, to_regions = self.attentions(images, texts, grid=False)
+        region_gates = self.fuse_images.gate(v, to_words @ w).mean(dim=2)
+        word_gates = self.fuse_texts.gate(w, to_regions @ v).mean(dim=2)
+        return Alignment(to_words[0], to_regions[0], region_gates[0], word_gates[0])
 
 
 class Fuse(nn.Module):

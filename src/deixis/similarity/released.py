@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from deixis.similarity.base import affinity, facing
-from deixis.similarity.local import Local
+from deixis.similarity.local import Alignment, Local
 from deixis.similarity.messages import weight
 
 
@@ -101,3 +101,8 @@ class ReleasedMessages(Local[Speaking]):
         to_words, to_regions = self.messages.exchange(images, texts, grid=grid)
         heard = to_words.mean(dim=-2, keepdim=True) @ w, to_regions.mean(dim=-2, keepdim=True) @ v
         return (unit(heard[0]) * unit(heard[1])).sum(dim=-1)[..., 0]
+
+    def look(self, images: Speaking, texts: Speaking) -> Alignment:
+        """Show what the messages are made of in the end."""
+        to_words, to_regions = self.messages.exchange(images, texts, grid=False)
+        return Alignment(to_words[0], to_regions[0])

@@ -7,7 +7,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from deixis.similarity.base import affinity, facing
-from deixis.similarity.local import Local
+from deixis.similarity.local import Alignment, Local
 from deixis.similarity.messages import weight
 from deixis.similarity.released import MessagePassing, Speaking, unit
 
@@ -72,6 +72,14 @@ class ReleasedFusion(Local[Fusing]):
         image = unit(self.pool_images(fused_v))
         text = unit(self.pool_texts(fused_w))
         return self.match(torch.cat([image, text], dim=-1))[..., 0]
+
+    def look(self, images: Fusing, texts: Fusing) -> Alignment:
+        """Show what the messages are made of, and the gates."""
+        to_words, to_regions = self.messages.exchange(images.speaking, texts.speaking, grid=False)
+        products = affinity(images.speaking.vectors, texts.speaking.vectors, grid=False)
+        region_gates = gate(unit_messages(to_words, texts.gram), products)
+        word_gates = gate(unit_messages(to_regions, images.gram), products.transpose(1, 2))
+        return Alignment(to_words[0], to_regions[0], region_gates[0, :, 0], word_gates[0, :, 0])
 
 
 def _fusing(
