@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from deixis.data.augment import Augmented
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.dataset import Dataset
 from deixis.evaluation.evaluate import evaluate
@@ -47,7 +48,7 @@ def run_row(
     fit = Fit(
         model=model,
         objective=objective,
-        batches=batches_of(recipe.train, prepared.splits["train"], seed),
+        batches=batches_of(recipe.train, prepared.splits["train"], seed, sizes.vocabulary),
         spec=recipe.train,
         seed=seed,
         folder=folder,
@@ -68,8 +69,13 @@ def run_row(
     return RowRun(folder, result.to_dict())
 
 
-def batches_of(spec: TrainSpec, train: Dataset, seed: int) -> Batches:
+def batches_of(spec: TrainSpec, train: Dataset, seed: int, vocabulary: int) -> Batches:
     """Draw batches as the recipe says."""
-    if spec.batching == "images":
-        return ImageBatches(train, spec.batch, seed, spec.texts_an_image)
-    return PairBatches(train, spec.batch, seed)
+    batches = (
+        ImageBatches(train, spec.batch, seed, spec.texts_an_image)
+        if spec.batching == "images"
+        else PairBatches(train, spec.batch, seed)
+    )
+    if not (spec.drop_regions or spec.drop_words):
+        return batches
+    return Augmented(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)

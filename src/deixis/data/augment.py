@@ -1,0 +1,93 @@
+"""Sets that change size while training: regions and words left out, words hidden or swapped."""
+
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from deixis.data.batches import ImageBatches, PairBatches
+from deixis.features.words import MASK, SPECIAL
+from deixis.types import Batch, Regions, Tokens
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """Batches whose regions and words are dropped with some probability, anew at every step.
+
+    *Paper*: VSE∞ and DivE drop 20 % of regions and touch 20 % of words: of those, half are hidden
+    behind the mask word, a tenth becomes a random word and the rest are left out. Texts of frozen
+    states only lose words. The first and last word of a text are never touched.
+    """
+
+    batches: PairBatches | ImageBatches
+    regions: float
+    words: float
+    vocabulary: int
+    seed: int
+
+    def __len__(self) -> int:
+        """Batches an epoch."""
+        return len(self.batches)
+
+    def at(self, step: int) -> Batch:
+        """The batch of a step, with what this step leaves out left out."""
+        batch = self.batches.at(step)
+        random = torch.Generator().manual_seed(self.seed * 1_000_003 + step)
+        images, texts = batch.images, batch.texts
+        if self.regions:
+            images = drop_regions(images, self.regions, random)
+        if self.words:
+            texts = drop_words(texts, self.words, self.vocabulary, random)
+        return replace(batch, images=images, texts=texts)
+
+
+def drop_regions(regions: Regions, share: float, random: torch.Generator) -> Regions:
+    """Leave out a share of the regions, never all of an image's; the order is kept."""
+    kept = regions.mask & (torch.rand(regions.mask.shape, generator=random) >= share)
+    kept[:, 0] |= ~kept.any(dim=1) & regions.mask[:, 0]
+    places, mask = _moved_up(kept)
+    boxes = None if regions.boxes is None else _take(regions.boxes, places)
+    return replace(regions, values=_take(regions.values, places), mask=mask, boxes=boxes)
+
+
+def drop_words(tokens: Tokens, share: float, vocabulary: int, random: torch.Generator) -> Tokens:
+    """Touch a share of the words: hide, swap or leave out."""
+    chance = torch.rand(tokens.mask.shape, generator=random) / share
+    chance[~_inner(tokens.mask)] = 1.0
+    ids, values, least = tokens.ids, tokens.values, 0.0
+    if values is None:
+        least = 0.6  # below it a word stays in its place, hidden or swapped
+        other = torch.randint(len(SPECIAL), vocabulary, ids.shape, generator=random)
+        ids = torch.where((chance >= 0.5) & (chance < least), other, ids)
+        ids = ids.masked_fill(chance < 0.5, MASK)
+    left_out = (chance >= least) & (chance < 1.0)
+    places, mask = _moved_up(tokens.mask & ~left_out)
+    return replace(
+        tokens,
+        ids=ids.gather(1, places),
+        mask=mask,
+        values=None if values is None else _take(values, places),
+        times=None if tokens.times is None else _take(tokens.times, places),
+    )
+
+
+def _inner(mask: Bool[Tensor, "item place"]) -> Bool[Tensor, "item place"]:
+    """Every place but the first and the last that exist."""
+    place = torch.arange(mask.shape[1])
+    return mask & (place > 0) & (place < mask.sum(dim=1, keepdim=True) - 1)
+
+
+def _moved_up(
+    kept: Bool[Tensor, "item place"],
+) -> tuple[Int[Tensor, "item place"], Bool[Tensor, "item place"]]:
+    """Where the kept places come from when they close up, and which places exist then.
+
+    Recurrent encoders read as many places as exist from the front, so no gap may stay.
+    """
+    places = (~kept).to(torch.int8).argsort(dim=1, stable=True)
+    return places, kept.gather(1, places)
+
+
+def _take(values: Tensor, places: Int[Tensor, "item place"]) -> Tensor:
+    return values.gather(1, places.unsqueeze(2).expand(-1, -1, values.shape[2]))
