@@ -71,7 +71,7 @@ def test_a_text_may_fit_other_images(tmp_path: Path) -> None:
     ("record", "message"),
     [
         ({"file_name": "c.png"}, "there is no picture .*c.png"),
-        ({"file_name": "../a.png"}, "there is no picture"),
+        ({"file_name": "../a.png"}, "the path .* leaves the corpus folder"),
         ({"file_name": "a.png"}, "a.png was listed before, at .*metadata.jsonl:1"),
         ({"image": "a.png"}, "no 'file_name'; found: image"),
         ({"file_name": "b.png", "text": 4}, "'text' holds a int"),
@@ -103,7 +103,7 @@ def test_an_empty_or_missing_folder_is_refused(tmp_path: Path) -> None:
 
 def test_a_file_of_no_known_format_is_refused(tmp_path: Path) -> None:
     (tmp_path / "x.bin").write_bytes(b"")
-    with pytest.raises(DataError, match="no known format; known: folder of pictures"):
+    with pytest.raises(DataError, match="no known format; known: .*folder of pictures"):
         read_corpus(tmp_path / "x.bin")
 
 

@@ -47,7 +47,7 @@ def test_a_picture_without_regions_is_an_outcome_not_a_stop(corpus):
 
 
 def test_pictures_outside_a_corpus_have_no_regions(tmp_path):
-    with pytest.raises(DataError, match="no folder above it"):
+    with pytest.raises(DataError, match="no folder 'regions' beside or above it"):
         image_backbones.build("regions", {}).read(tmp_path / "a.png")
 
 

@@ -1,8 +1,10 @@
-"""`deixis data`: look at corpora, and draw the embedded one."""
+"""`deixis data`: look at corpora, check them, turn one format into another, draw scenes."""
 
 import json
+from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -10,8 +12,12 @@ from deixis.cli.app import app
 from deixis.cli.options import Json
 from deixis.cli.progress import Bars, say
 
-data = typer.Typer(help="Look at corpora, and draw the embedded one.", no_args_is_help=True)
+LOOK = 3  # the exit code that says: done, and there is something to look at
+
+data = typer.Typer(help="Look at, check and convert corpora, draw scenes.", no_args_is_help=True)
 app.add_typer(data, name="data")
+
+CorpusPath = Annotated[Path, typer.Argument(help="A corpus, in any known format.")]
 
 
 @data.command()
@@ -34,16 +40,14 @@ def scenes(
 
 
 @data.command()
-def info(
-    corpus: Annotated[Path, typer.Argument(help="A corpus, in any known format.")],
-    as_json: Json = False,
-) -> None:
+def info(corpus: CorpusPath, as_json: Json = False) -> None:
     """Say what a corpus holds."""
-    from deixis.data.read import read_corpus
+    from deixis.data.read import format_of, read_corpus
 
     found = read_corpus(corpus)
     record = {
         "name": found.name,
+        "format": format_of(corpus).name,
         "images": len(found.files),
         "texts": len(found.texts),
         "pairs": len(found.pairs),
@@ -56,3 +60,39 @@ def info(
         return
     for key, value in record.items():
         say(f"{key:>11}  {value}")
+
+
+@data.command()
+def check(corpus: CorpusPath, as_json: Json = False) -> None:
+    """Name every problem of a corpus with its file and line; exit code 3 when there is one."""
+    from deixis.data.check import check_corpus
+
+    with Bars() as bars:
+        report = check_corpus(corpus, lambda done: bars.count("checking", done))
+    if as_json:
+        print(json.dumps(asdict(report), indent=2))
+    else:
+        for problem in report.problems:
+            say(f"[yellow]{problem.kind}[/]  {problem}")
+        kinds = Counter(problem.kind for problem in report.problems)
+        found = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+        say(f"{report.images} images, {report.texts} texts: {found or 'nothing wrong'}")
+    raise typer.Exit(LOOK if report.problems else 0)
+
+
+@data.command()
+def convert(
+    corpus: CorpusPath,
+    target: Annotated[Path, typer.Argument(help="The folder or the .json file to write.")],
+    to: Annotated[
+        Literal["imagefolder", "karpathy"], typer.Option(help="The format to write.")
+    ] = "imagefolder",
+) -> None:
+    """Write a corpus in another format."""
+    from deixis.data.read import read_corpus
+    from deixis.data.write import write_imagefolder, write_karpathy
+
+    write = write_imagefolder if to == "imagefolder" else write_karpathy
+    for lost in write(read_corpus(corpus), target):
+        say(f"[yellow]{lost}[/]")
+    print(target)

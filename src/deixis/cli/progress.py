@@ -55,6 +55,11 @@ class Bars:
     ) -> None:
         self._bars.stop()
 
+    def count(self, what: str, done: int) -> None:
+        """Say that so many are done when nobody knows of how many."""
+        if done % 100 == 0:
+            self.advance(what, done, done + 1)
+
     def advance(self, what: str, done: int, total: int, note: str = "") -> None:
         """Say that so many of so many are done."""
         if console.is_terminal:

@@ -32,6 +32,8 @@ class Corpus:
     label_names: tuple[str, ...] = ()
     narrations: Mapping[int, Narration] = field(default_factory=dict)  # by text
     twins: Int[ndarray, "image 2"] | None = None  # group and place in it; -1 outside groups
+    image_ids: Int[ndarray, " image"] | None = None  # numbers in the source, as COCO's; -1: none
+    text_ids: Int[ndarray, " text"] | None = None
 
     def __post_init__(self) -> None:
         if len(self.splits) != len(self.files):
@@ -85,6 +87,8 @@ class Corpus:
             pairs=np.stack([new_image[pairs[:, 0]], new_text[pairs[:, 1]]], axis=1),
             labels=None if self.labels is None else self.labels[images],
             twins=None if self.twins is None else self.twins[images],
+            image_ids=None if self.image_ids is None else self.image_ids[images],
+            text_ids=None if self.text_ids is None else self.text_ids[texts],
             narrations=Renumbered(
                 self.narrations, {int(new_text[t]): t for t in self.narrations if texts[t]}
             ),

@@ -1,81 +1,74 @@
 """Metadata files of an image folder: one row an image, as lines of JSON or of CSV."""
 
-import csv
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from deixis.data.lines import json_lines
+from deixis.data.problems import Kind, Problem, Tell
+from deixis.data.rows import Row, split_name
+from deixis.data.tables import table_records
 from deixis.errors import DataError
 
 NAMES = ("metadata.jsonl", "metadata.csv")
 _TEXT_KEYS = ("captions", "caption", "text")
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """What a metadata file says of one image."""
-
-    where: str  # file and line, for messages
-    file: str  # relative to the metadata's folder
-    texts: tuple[str, ...]
-    also: tuple[tuple[str, ...], ...]  # a text: other images it fits, relative to the corpus
-    labels: tuple[str, ...]
-    twin: tuple[int, int]  # group and place in it; -1 outside groups
-
-
-def read_metadata(path: Path) -> Iterator[Row]:
-    """Read the rows of a metadata file, refusing the first that cannot be used."""
-    records = _json_records(path) if path.suffix == ".jsonl" else _csv_records(path)
+def read_metadata(path: Path, folder: str, tell: Tell) -> Iterator[Row]:
+    """Read the rows of a metadata file that lies in a folder of the corpus."""
+    records = json_lines(path, tell) if path.suffix == ".jsonl" else table_records(path, tell)
     for line, record in records:
-        yield _row(record, f"{path}:{line}")
-
-
-def _json_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    with path.open("rb") as file:
-        for line, raw in enumerate(file, start=1):
-            if not raw.strip():
-                continue
-            try:
-                record = json.loads(raw)
-            except ValueError as error:
-                raise DataError(f"{path}:{line}: not a line of JSON ({error})") from error
-            if not isinstance(record, dict):
-                found = type(record).__name__
-                raise DataError(f"{path}:{line}: found a {found}, not a JSON object")
-            yield line, record
-
-
-def _csv_records(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.DictReader(file, strict=True)
+        where = f"{path}:{line}"
         try:
-            for record in reader:
-                yield reader.line_num, {k: v for k, v in record.items() if k and v is not None}
-        except (csv.Error, UnicodeDecodeError) as error:
-            raise DataError(f"{path}:{reader.line_num + 1}: not a row of CSV ({error})") from error
+            row = image_row(record, where, "file_name")
+        except DataError as error:
+            texts = any(key in record for key in _TEXT_KEYS) and "file_name" not in record
+            kind: Kind = "text without image" if texts else "malformed"
+            tell(Problem(kind, where, str(error)))
+            continue
+        file = f"{folder}/{row.file}" if folder != "." else row.file
+        split = split_name(str(record.get("split") or folder_split(file)))
+        yield replace(row, file=file, split=split)
 
 
-def _row(record: Mapping[str, Any], where: str) -> Row:
-    file = record.get("file_name")
+def image_row(record: Mapping[str, Any], where: str, file_key: str) -> Row:
+    """Turn a record that names its image's file under a key into a row."""
+    file = record.get(file_key)
     if not isinstance(file, str) or not file:
-        raise DataError(f"{where}: no 'file_name'; found: {', '.join(sorted(record)) or 'nothing'}")
-    texts = _strings(record, next((k for k in _TEXT_KEYS if k in record), "text"), where)
+        raise DataError(f"no '{file_key}'; found: {', '.join(sorted(record)) or 'nothing'}")
+    texts = _strings(record, next((k for k in _TEXT_KEYS if k in record), "text"))
     also = record.get("also", [[]] * len(texts))
     if len(also) != len(texts):
-        raise DataError(f"{where}: {len(texts)} texts but {len(also)} lists in 'also'")
-    labels = _strings(record, "labels" if "labels" in record else "label", where)
-    twin = (int(record.get("group", -1)), int(record.get("twin", -1)))
-    return Row(where, file, texts, tuple(map(tuple, also)), labels, twin)
+        raise DataError(f"{len(texts)} texts but {len(also)} lists in 'also'")
+    text_ids = tuple(int(id) for id in record.get("text_ids", ()))
+    if text_ids and len(text_ids) != len(texts):
+        raise DataError(f"{len(texts)} texts but {len(text_ids)} 'text_ids'")
+    return Row(
+        where,
+        file,
+        texts,
+        split_name(str(record.get("split", "train"))),
+        also=tuple(map(tuple, also)),
+        labels=_strings(record, "labels" if "labels" in record else "label"),
+        twin=(int(record.get("group", -1)), int(record.get("twin", -1))),
+        id=int(record.get("image_id", -1)),
+        text_ids=text_ids,
+    )
 
 
-def _strings(record: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+def folder_split(file: str) -> str:
+    """The first folder names the split; other folders train."""
+    found = split_name(file.split("/", maxsplit=1)[0])
+    return found if found in ("val", "test") else "train"
+
+
+def _strings(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
     """One string or a list of them; a missing key is an empty list."""
     value = record.get(key, [])
     values = value if isinstance(value, list) else [value]
     for item in values:
         if not isinstance(item, str):
             found = type(item).__name__
-            raise DataError(f"{where}: '{key}' holds a {found}; text or a list of texts would do")
+            raise DataError(f"'{key}' holds a {found}; text or a list of texts would do")
     return tuple(values)

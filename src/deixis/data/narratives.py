@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from deixis.data.problems import Problem, Tell, refuse
 from deixis.errors import DataError
 from deixis.features.narration import Narration, Point, TimedWord
 
@@ -29,15 +30,20 @@ class Narrative:
 class NarrativeFile:
     """A file of narratives, read record by record; images and texts are known at once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, tell: Tell = refuse) -> None:
         self.path = path
         self.images: list[str] = []
         self.texts: list[str] = []
         self._offsets: list[int] = []
         self._lines: list[int] = []
-        for line, offset, record in _scan(path):
-            self.images.append(_text_of(record, "image_id", path, line))
-            self.texts.append(_text_of(record, "caption", path, line))
+        for line, offset, record in _scan(path, tell):
+            absent = [key for key in ("image_id", "caption") if key not in record]
+            if absent:
+                what = f"no '{absent[0]}'; found: {', '.join(sorted(record)) or 'nothing'}"
+                tell(Problem("malformed", f"{path}:{line}", what))
+                continue
+            self.images.append(str(record["image_id"]))
+            self.texts.append(str(record["caption"]))
             self._offsets.append(offset)
             self._lines.append(line)
 
@@ -51,7 +57,8 @@ class NarrativeFile:
     def __getitem__(self, row: int) -> Narrative:
         with self.path.open("rb") as file:
             file.seek(self._offsets[row])
-            record = _decode(file.readline(), self.path, self._lines[row])
+            record = _decode(file.readline(), self.where(row), refuse)
+        assert record is not None, "refuse always raises"
         return parse_narrative(record, self.where(row))
 
 
@@ -74,7 +81,7 @@ class LazyNarrations(Mapping[int, Narration]):
 
 def read_narratives(path: Path) -> Iterator[Narrative]:
     """Read a file front to back, one record in memory at a time."""
-    for line, _, record in _scan(path):
+    for line, _, record in _scan(path, refuse):
         yield parse_narrative(record, f"{path}:{line}")
 
 
@@ -114,32 +121,32 @@ def narrative_record(narrative: Narrative) -> dict[str, Any]:
     }
 
 
-def _scan(path: Path) -> Iterator[tuple[int, int, dict[str, Any]]]:
+def _scan(path: Path, tell: Tell) -> Iterator[tuple[int, int, dict[str, Any]]]:
     """Every record with its line, counted from 1, and the byte at which it begins."""
     offset = 0
     with path.open("rb") as file:
         for line, raw in enumerate(file, start=1):
             if raw.strip():
-                yield line, offset, _decode(raw, path, line)
+                record = _decode(raw, f"{path}:{line}", tell)
+                if record is not None:
+                    yield line, offset, record
             offset += len(raw)
 
 
-def _decode(raw: bytes, path: Path, line: int) -> dict[str, Any]:
+def _decode(raw: bytes, where: str, tell: Tell) -> dict[str, Any] | None:
     try:
         record = json.loads(raw)
-    except ValueError as error:  # wrong JSON and wrong UTF-8 alike
-        raise DataError(f"{path}:{line}: not a line of JSON ({error})") from error
+    except UnicodeDecodeError as error:
+        tell(Problem("not UTF-8", where, f"the text is not UTF-8 ({error})"))
+        return None
+    except ValueError as error:
+        tell(Problem("malformed", where, f"not a line of JSON ({error})"))
+        return None
     if not isinstance(record, dict):
-        raise DataError(f"{path}:{line}: found a {type(record).__name__}, not a JSON object")
+        found = type(record).__name__
+        tell(Problem("malformed", where, f"found a {found}, not a JSON object"))
+        return None
     return record
-
-
-def _text_of(record: Mapping[str, Any], key: str, path: Path, line: int) -> str:
-    if key not in record:
-        raise DataError(
-            f"{path}:{line}: no '{key}'; found: {', '.join(sorted(record)) or 'nothing'}"
-        )
-    return str(record[key])
 
 
 def _rows(table: Any) -> Sequence[Mapping[str, Any]]:

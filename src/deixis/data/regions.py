@@ -1,62 +1,53 @@
-"""Precomputed regions that lie beside a corpus, in a folder ``regions``.
+"""Precomputed regions of a corpus: in its folder ``regions``, or as the arrays it consists of.
 
-``values.npy`` (row, feature), ``boxes.npy`` (row, 5), ``offsets.npy`` (image + 1) and
-``files.json``, the list of the images in their order: what a detector run elsewhere would bring.
+Arrays stay mapped; what is returned with them is which of their images a corpus' images are.
 """
 
-import json
-from collections.abc import Sequence
-from pathlib import Path
-
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Int
 from numpy import ndarray
 
 from deixis.data.corpus import Corpus
+from deixis.data.precomp import array_row, map_array
 from deixis.errors import DataError
-from deixis.features.packed import PackedRegions, arrays_of, offsets_of
+from deixis.features.packed import PackedRegions, offsets_of
+from deixis.features.precomputed import FOLDER, RegionFolder, refuse_not_finite
 
-FOLDER = "regions"
-
-
-def has_regions(root: Path) -> bool:
-    """Whether a corpus brings regions of its own."""
-    return (root / FOLDER / "files.json").is_file()
+Placed = tuple[PackedRegions, Int[ndarray, " image"]]
 
 
-def write_regions(root: Path, files: Sequence[str], regions: PackedRegions) -> None:
-    """Put the regions of a corpus beside it; the list of files comes last and makes it whole."""
-    folder = root / FOLDER
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, array in arrays_of(regions).items():
-        np.save(folder / f"{name}.npy", array, allow_pickle=False)
-    (folder / "files.json").write_text(json.dumps(list(files)), encoding="utf-8")
+def has_arrays(corpus: Corpus) -> bool:
+    """Whether a corpus brings regions that can be used where they lie."""
+    return _is_array(corpus) or (corpus.root / FOLDER / "files.json").is_file()
 
 
-def read_regions(corpus: Corpus) -> PackedRegions:
-    """The regions of a corpus' images, in the order of its images."""
-    folder = corpus.root / FOLDER
-    if not has_regions(corpus.root):
-        raise DataError(f"corpus '{corpus.name}' brings no regions: {folder}/files.json is missing")
-    places = {file: i for i, file in enumerate(json.loads((folder / "files.json").read_text()))}
-    missing = [file for file in corpus.files if file not in places]
+def _is_array(corpus: Corpus) -> bool:
+    return bool(corpus.files) and "_ims.npy#" in corpus.files[0]
+
+
+def read_regions(corpus: Corpus) -> Placed:
+    """The regions a corpus lies beside, and the place of each of its images among them."""
+    if _is_array(corpus):
+        return _of_array(corpus)
+    if not has_arrays(corpus):
+        beside = corpus.root / FOLDER
+        raise DataError(f"corpus '{corpus.name}' brings no regions: {beside}/files.json is missing")
+    folder = RegionFolder.open(corpus.root / FOLDER)
+    missing = [file for file in corpus.files if file not in folder.places]
     if missing:
-        raise DataError(f"{folder}/files.json: {len(missing)} images have none, as {missing[0]}")
-    values, offsets, boxes = (
-        np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-        for name in ("values", "offsets", "boxes")
-    )
-    if len(offsets) != len(places) + 1 or offsets[-1] != len(values) or len(boxes) != len(values):
-        raise DataError(f"{folder}: values, boxes, offsets and files.json do not fit each other")
-    return _chosen(values, offsets, boxes, [places[file] for file in corpus.files])
+        raise DataError(
+            f"{folder.path}/files.json: {len(missing)} images have none, as {missing[0]}"
+        )
+    return folder.packed, np.array([folder.places[file] for file in corpus.files], dtype=np.int64)
 
 
-def _chosen(
-    values: Float[ndarray, "row feature"],
-    offsets: ndarray,
-    boxes: Float[ndarray, "row 5"],
-    images: Sequence[int],
-) -> PackedRegions:
-    spans = [np.arange(offsets[image], offsets[image + 1]) for image in images]
-    rows = np.concatenate(spans) if spans else np.zeros(0, dtype=np.int64)
-    return PackedRegions(values[rows], offsets_of([len(span) for span in spans]), boxes[rows])
+def _of_array(corpus: Corpus) -> Placed:
+    names, rows = zip(*map(array_row, corpus.files), strict=True)
+    if len(set(names)) > 1:
+        raise DataError(f"the images of '{corpus.name}' lie in several arrays; choose one split")
+    path = corpus.root / names[0]
+    array = map_array(path)
+    refuse_not_finite(path, array)
+    images, regions, size = array.shape
+    values = array.reshape(images * regions, size)
+    return PackedRegions(values, offsets_of([regions] * images)), np.array(rows, dtype=np.int64)

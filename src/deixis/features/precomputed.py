@@ -1,27 +1,32 @@
-"""Regions somebody else computed, lying beside the pictures they belong to."""
+"""Regions somebody else computed, lying in the folder ``regions`` beside their pictures.
+
+The folder holds one of three things: arrays (``values.npy`` (row, feature), ``boxes.npy`` (row, 5),
+``offsets.npy`` (image + 1) and ``files.json``, the names relative to the corpus in the order of
+offsets); bottom-up tables (``*.tsv``); or a detector's output, an ``.npz`` or ``.npy`` a picture.
+"""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.errors import DataError
-from deixis.features.packed import PackedRegions, offsets_of
+from deixis.features.detections import Detections, RegionTables
+from deixis.features.files import write_atomic
+from deixis.features.packed import PackedRegions, arrays_of, offsets_of
+
+FOLDER = "regions"
+ROWS = 4096  # of an array looked at together
 
 
 @dataclass(frozen=True)
 class PrecomputedRegions:
-    """The regions a corpus brings, found by the file name of a picture.
-
-    They lie in the folder ``regions`` of the corpus: ``values.npy``, ``offsets.npy``,
-    ``boxes.npy`` and ``files.json``, the names relative to the corpus in the order of offsets.
-    """
+    """The regions a corpus brings, found by the file name of a picture."""
 
     name: ClassVar[str] = "regions"
 
@@ -33,44 +38,83 @@ class PrecomputedRegions:
         """Find the regions of one picture."""
         path = path.absolute()
         for root in path.parents:
-            if (root / "regions" / "files.json").is_file():
-                return _folder(root / "regions").find(path.relative_to(root).as_posix())
-        raise DataError(f"{path}: no folder above it holds regions/files.json")
+            if (root / FOLDER).is_dir():
+                return _opened(root / FOLDER).find(path.relative_to(root).as_posix())
+        raise DataError(f"{path}: there is no folder '{FOLDER}' beside or above it")
 
     def __call__(self, pictures: Sequence[PackedRegions]) -> PackedRegions:
         """Join the regions of several pictures."""
         if not pictures:
-            return PackedRegions(np.zeros((0, 0), np.float16), offsets_of([]), np.zeros((0, 5)))
+            return PackedRegions(np.zeros((0, 0), np.float16), offsets_of([]))
         counts = [len(one.values) for one in pictures]
         values = np.concatenate([one.values for one in pictures])
-        boxes = np.concatenate([one.boxes for one in pictures if one.boxes is not None])
-        return PackedRegions(values, offsets_of(counts), boxes)
+        boxes = [one.boxes for one in pictures if one.boxes is not None]
+        whole = np.concatenate(boxes) if len(boxes) == len(pictures) else None
+        return PackedRegions(values, offsets_of(counts), whole)
 
 
 @dataclass(frozen=True)
-class _Folder:
+class RegionFolder:
+    """An opened folder of regions: the arrays, mapped, and each file's place among the images."""
+
     path: Path
     places: dict[str, int]
-    values: Float[ndarray, "row feature"]
-    offsets: Int[ndarray, " image_plus_one"]
-    boxes: Float[ndarray, "row 5"]
+    packed: PackedRegions
+
+    @classmethod
+    def open(cls, path: Path) -> "RegionFolder":
+        """Map a folder, refusing arrays that do not fit each other or are not finite."""
+        files = json.loads((path / "files.json").read_text(encoding="utf-8"))
+        values, offsets, boxes = (
+            np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            for name in ("values", "offsets", "boxes")
+        )
+        if len(offsets) != len(files) + 1 or not offsets[-1] == len(values) == len(boxes):
+            raise DataError(f"{path}: values, boxes, offsets and files.json do not fit each other")
+        for name, array in (("values", values), ("boxes", boxes)):
+            refuse_not_finite(path / f"{name}.npy", array)
+        packed = PackedRegions(values, offsets, boxes)
+        return cls(path, {file: i for i, file in enumerate(files)}, packed)
 
     def find(self, file: str) -> PackedRegions:
+        """The regions of one file."""
         if file not in self.places:
             raise DataError(f"{self.path}/files.json does not list {file}")
-        place = self.places[file]
-        rows = slice(self.offsets[place], self.offsets[place + 1])
-        values = self.values[rows]
-        return PackedRegions(values, offsets_of([len(values)]), self.boxes[rows])
+        place, packed = self.places[file], self.packed
+        assert packed.boxes is not None, "a folder always has boxes"
+        rows = slice(packed.offsets[place], packed.offsets[place + 1])
+        values = packed.values[rows]
+        return PackedRegions(values, offsets_of([len(values)]), packed.boxes[rows])
 
 
 @lru_cache(maxsize=4)
-def _folder(path: Path) -> _Folder:
-    files = json.loads((path / "files.json").read_text(encoding="utf-8"))
-    values, offsets, boxes = (
-        np.load(path / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-        for name in ("values", "offsets", "boxes")
-    )
-    if len(offsets) != len(files) + 1 or not offsets[-1] == len(values) == len(boxes):
-        raise DataError(f"{path}: values, boxes, offsets and files.json do not fit each other")
-    return _Folder(path, {file: i for i, file in enumerate(files)}, values, offsets, boxes)
+def _opened(path: Path) -> RegionFolder | RegionTables | Detections:
+    if (path / "files.json").is_file():
+        return RegionFolder.open(path)
+    tables = sorted(path.glob("*.tsv"))
+    return RegionTables(tables) if tables else Detections(path)
+
+
+def write_regions(root: Path, files: Sequence[str], regions: PackedRegions) -> None:
+    """Put the regions of a corpus beside it; the list of files comes last and makes it whole."""
+    folder = root / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, array in arrays_of(regions).items():
+        np.save(folder / f"{name}.npy", array, allow_pickle=False)
+    write_atomic(folder / "files.json", json.dumps(list(files)).encode())
+
+
+def not_finite_rows(array: ndarray) -> Iterator[int]:
+    """The rows of an array that hold a NaN or infinity."""
+    for start in range(0, len(array), ROWS):
+        part = array[start : start + ROWS]
+        if np.isfinite(part.min(initial=0)) and np.isfinite(part.max(initial=0)):  # NaN passes on
+            continue
+        wrong = ~np.isfinite(part).reshape(len(part), -1).all(axis=1)
+        yield from (start + np.flatnonzero(wrong)).tolist()
+
+
+def refuse_not_finite(path: Path, array: ndarray) -> None:
+    """Refuse an array with a NaN or infinity in it, naming the first such row."""
+    for row in not_finite_rows(array):
+        raise DataError(f"{path}: row {row} holds NaN or infinity; no feature is that")

@@ -35,13 +35,18 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower())
 
 
+def is_byte_literal(text: str) -> bool:
+    """Whether a text is the printed form of a byte string, such as ``b'a dog'``."""
+    return _BYTE_LITERAL.fullmatch(text) is not None
+
+
 def refuse_byte_literal(text: str) -> None:
-    """Refuse a text that is the printed form of a byte string, such as ``b'a dog'``.
+    """Refuse a text that is the printed form of a byte string.
 
     It comes from reading a file as bytes and calling ``str`` on each line; the stray ``b`` and
     quotes then cost several points of recall without any error.
     """
-    if _BYTE_LITERAL.fullmatch(text):
+    if is_byte_literal(text):
         raise DataError(
             f"the text {text[:60]!r} is a printed byte string; decode the file as UTF-8 instead"
         )

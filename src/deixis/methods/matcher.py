@@ -21,8 +21,8 @@ from deixis.errors import RunError
 from deixis.features.backbones import (
     ImageBackbone,
     TextBackbone,
-    image_backbones,
-    text_backbones,
+    image_backbone,
+    text_source,
 )
 from deixis.features.files import write_json
 from deixis.features.words import Vocabulary
@@ -96,11 +96,11 @@ class Matcher:
 
     @cached_property
     def _image_backbone(self) -> ImageBackbone:
-        return image_backbones.build(self.config.image, {})
+        return image_backbone(self.config.image)
 
     @cached_property
     def _text_backbone(self) -> TextBackbone:
-        return self.vocabulary or text_backbones.build(self.config.text, {}).fit([])
+        return self.vocabulary or text_source(self.config.text).fit([])
 
 
 def load(folder: Path | str) -> Matcher:

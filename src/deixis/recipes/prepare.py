@@ -1,22 +1,24 @@
 """From what a recipe says of its data to datasets ready for training."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from deixis.data.corpus import Corpus
 from deixis.data.dataset import Dataset
+from deixis.data.extracting import image_features, text_features
 from deixis.data.read import read_corpus
+from deixis.data.regions import Placed, has_arrays, read_regions
 from deixis.data.scenes.write import write_scenes
-from deixis.errors import RecipeError
-from deixis.features.backbones import TextBackbone, image_backbones, text_backbones
-from deixis.features.extract import extract_images, extract_texts
-from deixis.features.files import json_hash
+from deixis.errors import DataError, RecipeError
+from deixis.features.backbones import TextBackbone, text_source
 from deixis.features.graph import cache_folder
 from deixis.features.packed import PackedRegions, PackedTokens
+from deixis.features.precomputed import PrecomputedRegions
 from deixis.features.words import Vocabulary
 from deixis.methods.matcher import Matcher
 from deixis.methods.model import Sizes
@@ -41,13 +43,13 @@ def prepare(spec: DataSpec, advance: Advance) -> Prepared:
     names = {"train": spec.train, "val": spec.val, "test": spec.test}
     train = corpus.split(spec.train)
     corpus = corpus.keep(images=np.isin(corpus.splits, list(names.values())))
-    source = text_backbones.build(spec.text, {})
-    backbone = source.fit(train.texts)
-    regions = _regions(spec.image, corpus, advance)
+    backbone = text_source(spec.text).fit(train.texts)
     vocabulary = backbone if isinstance(backbone, Vocabulary) else None
-    tokens = vocabulary(corpus.texts) if vocabulary else _states(backbone, corpus.texts, advance)
-    splits = {key: _part(corpus, name, regions, tokens) for key, name in names.items()}
-    return Prepared(splits, _sizes(regions, tokens, backbone.size, corpus), vocabulary)
+    tokens = vocabulary(corpus.texts) if vocabulary else _states(backbone, spec, corpus, advance)
+    placed = _placed(corpus, spec.image, names.values(), advance)
+    splits = {key: _part(corpus, name, placed[name], tokens) for key, name in names.items()}
+    sizes = _sizes(splits["train"].regions, tokens, backbone.size, corpus)
+    return Prepared(splits, sizes, vocabulary)
 
 
 def prepare_for(run: Path, matcher: Matcher, corpus: str, split: str, advance: Advance) -> Dataset:
@@ -62,9 +64,9 @@ def prepare_for(run: Path, matcher: Matcher, corpus: str, split: str, advance: A
     known = [spec.train, spec.val, spec.test]
     whole = whole.keep(images=np.isin(whole.splits, known if name in known else [name]))
     vocabulary = matcher.vocabulary
-    backbone = text_backbones.build(spec.text, {}).fit([]) if vocabulary is None else vocabulary
-    tokens = vocabulary(whole.texts) if vocabulary else _states(backbone, whole.texts, advance)
-    return _part(whole, name, _regions(spec.image, whole, advance), tokens)
+    backbone = text_source(spec.text).fit([]) if vocabulary is None else vocabulary
+    tokens = vocabulary(whole.texts) if vocabulary else _states(backbone, spec, whole, advance)
+    return _part(whole, name, _placed(whole, spec.image, [name], advance)[name], tokens)
 
 
 def find_corpus(spec: DataSpec, advance: Advance) -> Corpus:
@@ -94,30 +96,33 @@ def _with_holdout(corpus: Corpus, spec: DataSpec) -> Corpus:
     return replace(corpus, splits=tuple(splits))
 
 
-def _regions(name: str, corpus: Corpus, advance: Advance) -> PackedRegions:
-    backbone = image_backbones.build(name, {})
-    files = [(file, (corpus.root / file).stat().st_size) for file in corpus.files]
-    sha = json_hash(files)
-    folder = cache_folder() / "features" / f"{sha[:16]}-{name}"
-    paths = [corpus.root / file for file in corpus.files]
-    return extract_images(backbone, paths, folder, sha, lambda d, n: advance(name, d, n))
+def _states(
+    backbone: TextBackbone, spec: DataSpec, corpus: Corpus, advance: Advance
+) -> PackedTokens:
+    told = partial(advance, spec.text)
+    return text_features(corpus.texts, backbone, spec.text, told)
 
 
-def _states(backbone: TextBackbone, texts: Sequence[str], advance: Advance) -> PackedTokens:
-    sha, name = json_hash(texts), backbone.name
-    folder = cache_folder() / "features" / f"{sha[:16]}-{name}"
-    return extract_texts(backbone, texts, folder, sha, lambda d, n: advance(name, d, n))
+def _placed(
+    corpus: Corpus, image: str, names: Iterable[str], advance: Advance
+) -> dict[str, Placed]:
+    """The regions of each split and its images' places among them; arrays may be one a split."""
+    if image == PrecomputedRegions.name and has_arrays(corpus):
+        return {name: read_regions(corpus.split(name)) for name in names}
+    regions, places = image_features(corpus, image, partial(advance, image))
+    return {name: (regions, places[np.array(corpus.splits) == name]) for name in names}
 
 
-def _part(corpus: Corpus, name: str, regions: PackedRegions, tokens: PackedTokens) -> Dataset:
+def _part(corpus: Corpus, name: str, placed: Placed, tokens: PackedTokens) -> Dataset:
+    """One split; images without regions, because their pictures are broken, are left out."""
+    regions, places = placed
+    whole = np.diff(regions.offsets)[places] > 0
     images = np.array([split == name for split in corpus.splits])
-    return Dataset(
-        corpus.split(name),
-        regions,
-        tokens,
-        np.flatnonzero(images),
-        np.flatnonzero(images[corpus.owners]),
-    )
+    images[images] = whole
+    if not images.any():
+        raise DataError(f"not one image of split '{name}' has features; `deixis features` says why")
+    texts = np.flatnonzero(images[corpus.owners])
+    return Dataset(corpus.keep(images=images), regions, tokens, places[whole], texts)
 
 
 def _sizes(regions: PackedRegions, tokens: PackedTokens, vocabulary: int, corpus: Corpus) -> Sizes:

@@ -11,7 +11,6 @@ from typing import Any, TextIO
 import numpy as np
 
 from deixis.data.narratives import Narrative, narrative_record
-from deixis.data.regions import write_regions
 from deixis.data.scenes.backgrounds import BACKGROUNDS
 from deixis.data.scenes.claims import ClaimIndex
 from deixis.data.scenes.detecting import Detected, detect
@@ -22,6 +21,7 @@ from deixis.data.scenes.scene import TWINS, Scene, Thing, make_scenes
 from deixis.data.scenes.wording import caption_scene
 from deixis.errors import DataError
 from deixis.features.packed import PackedRegions, offsets_of
+from deixis.features.precomputed import write_regions
 
 GENERATOR = "deixis scenes 1"  # a change of any picture or word needs the next number
 LABELS = (*NOUNS, *BACKGROUNDS)

@@ -1,0 +1,117 @@
+"""COCO captions: ``images[]`` and ``annotations[] {image_id, caption}``, instances as labels."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from deixis.data.json_stream import Item, stream_json
+from deixis.data.karpathy import existing
+from deixis.data.problems import Problem, Tell
+from deixis.data.rows import Listing, Row, split_name
+
+_PART = re.compile(r"(train|val|test)\w*")
+
+
+def caption_files(path: Path) -> list[Path]:
+    """The caption files at a path: the file itself, or those of a folder as COCO unpacks it."""
+    if path.is_dir():
+        return sorted({*path.glob("captions_*.json"), *path.glob("annotations/captions_*.json")})
+    if path.is_file() and path.suffix == ".json":
+        keys = {"images", "annotations"}
+        first = next((item for item in stream_json(path) if item.key in keys), None)
+        return [path] if first is not None and "sentences" not in first.value else []
+    return []
+
+
+def list_coco(path: Path, tell: Tell) -> Listing:
+    """List COCO captions; an ``instances_…`` file beside a ``captions_…`` file gives labels."""
+    files = caption_files(path)
+    beside = files[0].parent
+    root = beside.parent if beside.name == "annotations" else beside
+    instances = [_instances(file) for file in files]
+    names = tuple(dict.fromkeys(name for one in instances for name in one.names.values()))
+    rows = (
+        row
+        for file, labels in zip(files, instances, strict=True)
+        for row in _rows(file, root, labels, tell)
+    )
+    name = root.resolve().name if path.is_dir() else path.stem
+    return Listing(name, root, rows, names or None)
+
+
+@dataclass
+class _Instances:
+    """Which categories stand in which image."""
+
+    names: dict[int, str] = field(default_factory=dict)
+    of_image: dict[int, set[int]] = field(default_factory=dict)
+    wheres: dict[tuple[int, int], str] = field(default_factory=dict)
+
+
+def _instances(captions: Path) -> _Instances:
+    path = captions.with_name(captions.name.replace("captions", "instances", 1))
+    found = _Instances()
+    if path == captions or not path.is_file():
+        return found
+    for item in stream_json(path):
+        if item.key == "categories":
+            found.names[int(item.value["id"])] = str(item.value["name"])
+        elif item.key == "annotations":
+            image, category = int(item.value["image_id"]), int(item.value["category_id"])
+            found.of_image.setdefault(image, set()).add(category)
+            found.wheres.setdefault((image, category), _where(path, item))
+    found.names = dict(sorted(found.names.items()))
+    return found
+
+
+def _where(path: Path, item: Item) -> str:
+    return f"{path}:{item.line} ({item.key}[{item.place}])"
+
+
+def _rows(path: Path, root: Path, labels: _Instances, tell: Tell) -> Iterator[Row]:
+    files: dict[int, tuple[str, str]] = {}
+    texts: dict[int, list[tuple[str, int, str]]] = {}
+    for item in stream_json(path):
+        try:
+            if item.key == "images":
+                files[int(item.value["id"])] = (str(item.value["file_name"]), _where(path, item))
+            elif item.key == "annotations":
+                text, id = str(item.value["caption"]), int(item.value["id"])
+                told = texts.setdefault(int(item.value["image_id"]), [])
+                told.append((text, id, _where(path, item)))
+        except (KeyError, TypeError, ValueError) as error:
+            what = f"not as COCO has it ({type(error).__name__}: {error})"
+            tell(Problem("malformed", _where(path, item), what))
+    for image in [image for image in texts if image not in files]:
+        for _, _, where in texts[image]:
+            tell(Problem("text without image", where, f"there is no image {image} in the file"))
+    part = _PART.search(path.stem)
+    place = _prefix(root, part[0] if part else "", next(iter(files.values()), ("", ""))[0])
+    for image, (file, where) in files.items():
+        told = texts.pop(image, [])
+        yield Row(
+            where,
+            place + file,
+            tuple(text for text, _, _ in told),
+            split_name(part[1] if part else "train"),
+            tuple(at for _, _, at in told),
+            labels=_labels(labels, image, tell),
+            id=image,
+            text_ids=tuple(id for _, id, _ in told),
+        )
+
+
+def _labels(labels: _Instances, image: int, tell: Tell) -> tuple[str, ...]:
+    found = sorted(labels.of_image.get(image, ()))
+    for category in found:
+        if category not in labels.names:
+            what = f"category {category} is not among the {len(labels.names)} of the file"
+            tell(Problem("label out of range", labels.wheres[image, category], what))
+    return tuple(labels.names[category] for category in found if category in labels.names)
+
+
+def _prefix(root: Path, part: str, file: str) -> str:
+    """The folder pictures lie in, as COCO unpacks them, found by the first."""
+    folders = [f"{part}/", f"images/{part}/", "images/", ""] if part else ["images/", ""]
+    return existing(root, [folder + file for folder in folders]).removesuffix(file)

@@ -1,0 +1,81 @@
+"""Labelled corpora as plain lists: an image a line, its labels by number, its tags or captions.
+
+``images.txt`` names the files (a tab and the split may follow), ``labels.txt`` the numbers of each
+image's labels, counted from 0 in ``label_names.txt``; ``tags.txt`` holds one text of tags a line,
+``captions.txt`` any number of texts between tabs. FLICKR25K and NUS-WIDE are easily put so.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+from deixis.data.lines import numbered_lines
+from deixis.data.problems import Problem, Tell
+from deixis.data.rows import Listing, Row, split_name
+
+IMAGES, LABELS, NAMES, TAGS, CAPTIONS = (
+    f"{name}.txt" for name in ("images", "labels", "label_names", "tags", "captions")
+)
+
+
+def is_labelled(root: Path) -> bool:
+    """Whether a folder lists images, labels and the labels' names."""
+    return root.is_dir() and all((root / name).is_file() for name in (IMAGES, LABELS, NAMES))
+
+
+def list_labelled(root: Path, tell: Tell) -> Listing:
+    """List a labelled corpus; images with the same tags share their texts.
+
+    Tags are few and texts of them repeat, so an image's text fits every image tagged alike.
+    """
+    names = tuple(line for _, line in numbered_lines(root / NAMES, tell) if line)
+    return Listing(root.resolve().name, root, _rows(root, names, tell), names)
+
+
+def _rows(root: Path, names: Sequence[str], tell: Tell) -> Iterator[Row]:
+    tagged = (root / TAGS).is_file()
+    told = root / (TAGS if tagged else CAPTIONS)
+    images, labels = _lines(root / IMAGES, tell), _lines(root / LABELS, tell)
+    texts = _lines(told, tell) if told.is_file() else [""] * len(images)
+    alike = _alike(images, texts) if tagged else {}
+    columns = enumerate(zip_longest(images, labels, texts, fillvalue=""), start=1)
+    for number, (image, numbers, text) in columns:
+        if not image:
+            for path, value in ((root / LABELS, numbers), (told, text)):
+                if value:
+                    what = f"{value[:40]!r} has no image on line {number} of {IMAGES}"
+                    tell(Problem("text without image", f"{path}:{number}", what))
+            continue
+        file, _, split = image.partition("\t")
+        parts = tuple(part for part in ([text] if tagged else text.split("\t")) if part.strip())
+        yield Row(
+            f"{root / IMAGES}:{number}",
+            file,
+            parts,
+            split_name(split or "train"),
+            (f"{told}:{number}",) * len(parts),
+            tuple(tuple(other for other in alike.get(part, ()) if other != file) for part in parts),
+            _named(numbers, names, f"{root / LABELS}:{number}", tell),
+        )
+
+
+def _lines(path: Path, tell: Tell) -> list[str]:
+    return [line for _, line in numbered_lines(path, tell)]
+
+
+def _alike(images: Sequence[str], texts: Sequence[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for image, text in zip(images, texts, strict=False):
+        found.setdefault(text, []).append(image.partition("\t")[0])
+    return found
+
+
+def _named(numbers: str, names: Sequence[str], where: str, tell: Tell) -> tuple[str, ...]:
+    labels = []
+    for word in numbers.split():
+        if word.isdecimal() and int(word) < len(names):
+            labels.append(names[int(word)])
+        else:
+            what = f"label {word} is not a number below {len(names)}"
+            tell(Problem("label out of range", where, what))
+    return tuple(labels)
