@@ -8,6 +8,7 @@ from deixis.errors import RecipeError
 from deixis.losses.base import Objective, Term
 from deixis.losses.quintuplet import Adaptive, Quintuplet
 from deixis.losses.triplet import Triplet
+from deixis.methods import load_all
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
 
 
@@ -47,6 +48,7 @@ class AOQ(Method):
         """The method this is a later round of."""
         if "name" not in self.base:
             raise RecipeError("method 'aoq' wraps another: base = {name = …}")
+        load_all()
         options = {key: value for key, value in self.base.items() if key != "name"}
         return methods.build(self.base["name"], options)
 
