@@ -49,7 +49,8 @@ class _MeanKernel(torch.autograd.Function):
     ) -> Float[Tensor, ""]:
         norms = left.square().sum(1)[:, None] + right.square().sum(1)
         distance = torch.addmm(norms, left, right.T, alpha=-2).clamp_(min=0).sqrt_()
-        if left is right:
+        ctx.alone = left is right
+        if ctx.alone:
             distance.fill_diagonal_(0.0)  # rounding leaves about 1e-3 where the truth is nothing
         kernel = (-RATE * distance).exp_()
         mean = kernel.mean()
@@ -60,8 +61,18 @@ class _MeanKernel(torch.autograd.Function):
     @staticmethod
     def backward(
         ctx: Any, grad: Float[Tensor, ""]
-    ) -> tuple[Float[Tensor, "left dim"], Float[Tensor, "right dim"]]:
+    ) -> tuple[Float[Tensor, "left dim"], Float[Tensor, "right dim"] | None]:
         left, right, weight = ctx.saved_tensors
-        to_left = torch.addmm(left * -weight.sum(1)[:, None], weight, right)
-        to_right = torch.addmm(right * -weight.sum(0)[:, None], weight.T, left)
-        return grad * to_left, grad * to_right
+        weight = weight * grad
+        if ctx.alone:  # the weights are symmetric: both sides pull alike
+            return _pull(left, right, 2 * weight), None
+        return _pull(left, right, weight), _pull(right, left, weight.T)
+
+
+def _pull(
+    from_: Float[Tensor, "left dim"],
+    to: Float[Tensor, "right dim"],
+    weight: Float[Tensor, "left right"],
+) -> Float[Tensor, "left dim"]:
+    """The weighted sum of the ways from each vector to all others."""
+    return torch.addmm(from_ * -weight.sum(dim=1, keepdim=True), weight, to)
