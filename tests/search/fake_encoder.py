@@ -6,11 +6,15 @@ from pathlib import Path
 
 import numpy as np
 
+from deixis.features.narration import Narration
 from deixis.search.parts import Encoded, Parts
 
 
 class FakeEncoder:
     """Calls a file broken when it begins with "bad", and counts what it encodes."""
+
+    exact = True
+    reads_traces = True
 
     def __init__(self, identity: str = "a" * 32, dim: int = 8, source: str = "runs/fake") -> None:
         self.identity, self.dim, self.source = identity, dim, source
@@ -24,6 +28,13 @@ class FakeEncoder:
 
     def encode_text(self, texts: Sequence[str]) -> Parts:
         return self._parts([text.encode() for text in texts])
+
+    def encode_narration(self, narrations: Sequence[Narration]) -> Parts:
+        drawn = [f"{n.text} {n.strokes} {n.words}".encode() for n in narrations]
+        return self._parts(drawn)
+
+    def score(self, texts: Parts, images: Parts) -> np.ndarray:
+        return texts.vectors[:, 0] @ images.vectors[:, 0].T
 
     def vector(self, data: bytes) -> np.ndarray:
         seed = int.from_bytes(hashlib.sha256(self.identity.encode() + data).digest()[:8], "big")

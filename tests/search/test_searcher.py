@@ -1,6 +1,6 @@
 import json
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -113,6 +113,8 @@ def test_the_verbs_index_and_search_with_the_run_the_library_remembers(
     from deixis.types import Embedding
 
     class SimulatedMatcher(FakeEncoder):
+        model = SimpleNamespace(similarity=SimpleNamespace(exact=True))
+
         def encode_image(self, files):
             for file in files:
                 if file.read_bytes().startswith(b"bad"):

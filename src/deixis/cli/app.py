@@ -17,6 +17,7 @@ VERBS = (
     "evaluate",
     "index",
     "search",
+    "serve",
     "status",
     "demo",
 )

@@ -19,6 +19,9 @@ def search(
     ] = None,
     library: LibraryFolder = Path("library"),
     top: Annotated[int, typer.Option("--top", "-t", help="How many hits.")] = 10,
+    where: Annotated[
+        str | None, typer.Option(help="Which pictures, such as 'label:dog AND NOT path:old'.")
+    ] = None,
     paths_only: Annotated[
         bool, typer.Option("--filepath-only", "-f", help="Print paths alone, for other tools.")
     ] = False,
@@ -26,9 +29,11 @@ def search(
 ) -> None:
     """Search a library, best first."""
     from deixis.search import verbs
+    from deixis.search.filters import parse_filter
     from deixis.search.query import Query
 
-    results = verbs.search(Query(text=text, image=image, k=top), library)
+    condition = parse_filter(where) if where else None
+    results = verbs.search(Query(text=text, image=image, k=top, where=condition), library)
     if as_json:
         print(json.dumps(results.to_dict(), indent=2))
     elif paths_only:
@@ -36,5 +41,8 @@ def search(
             print(hit.paths[0])
     else:
         for hit in results.hits:
-            say(f"{hit.score:6.3f}  {hit.paths[0]}")
+            more = f"  (+{len(hit.stack)} nearly the same)" if hit.stack else ""
+            say(f"{hit.score:6.3f}  {hit.band:9}  {hit.paths[0]}{more}")
+        for note in results.notes:
+            say(f"[yellow]{note}[/]")
     raise typer.Exit(verbs.exit_code(results))

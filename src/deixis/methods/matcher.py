@@ -29,7 +29,7 @@ from deixis.features.words import Vocabulary
 from deixis.methods import load_all
 from deixis.methods.model import Model, Sizes, methods
 from deixis.registry import build_dataclass
-from deixis.types import Embedding
+from deixis.types import Embedding, Regions
 
 CONFIG, WEIGHTS, WORDS = "config.json", "model.safetensors", "vocabulary.json"
 
@@ -54,12 +54,16 @@ class Matcher:
         self.config = config
         self.vocabulary = vocabulary
 
+    def regions(self, files: Sequence[Path | str]) -> Regions:
+        """What the model sees of picture files."""
+        backbone = self._image_backbone
+        packed = backbone([backbone.read(Path(file)) for file in files])
+        return regions_of(packed, np.arange(len(files)))
+
     @torch.no_grad()
     def encode_image(self, files: Sequence[Path | str]) -> Embedding:
         """Embed picture files."""
-        backbone = self._image_backbone
-        packed = backbone([backbone.read(Path(file)) for file in files])
-        return self.model.image(regions_of(packed, np.arange(len(files))))
+        return self.model.image(self.regions(files))
 
     @torch.no_grad()
     def encode_text(self, texts: Sequence[str]) -> Embedding:

@@ -11,6 +11,7 @@ from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import SearchError
+from deixis.search.look import Look
 from deixis.search.manifest import Content, Entry, Manifest
 
 FORMAT = 1
@@ -84,14 +85,16 @@ class Generation:
         contents: Mapping[str, Float32[ndarray, "_ dim"]],
         files: Sequence[Entry],
         gone: Sequence[str],
+        looks: Mapping[str, Look] | None = None,
     ) -> None:
-        """Store vectors by content hash, enter files and forget others, all or nothing."""
+        """Store vectors and looks by content hash, enter files, forget others, all or nothing."""
         with self.manifest.writing():
             if not (self.folder / "header.json").exists():
                 raise SearchError(
                     f"{self.folder} was replaced by another process meanwhile; index again"
                 )
             self.manifest.add_contents(self._append(contents))
+            self.manifest.facts.add_looks(looks or {})
             self.manifest.remove_files(gone)
             self.manifest.add_files(files)
 

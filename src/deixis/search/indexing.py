@@ -14,7 +14,9 @@ from numpy import ndarray
 from deixis.errors import SearchError
 from deixis.search.encoder import Encoder
 from deixis.search.generation import Generation
+from deixis.search.look import look_at
 from deixis.search.manifest import Entry
+from deixis.search.notes import update_notes
 from deixis.search.scan import Found, Scan, content_hash, reason_of, scan
 
 Kind = Literal["added", "updated", "renamed", "removed", "unchanged", "broken"]
@@ -86,6 +88,7 @@ class Indexing:
                 self._flush()
         self._flush()
         self._generation.write({}, [], list(self._gone))
+        self._take_notes({os.path.dirname(path) for path in seen.files})
         for path in self._gone:
             self._report(Outcome(path, "removed"))
         return Report(dict(self._counts), self._encoded, tuple(self._broken))
@@ -102,6 +105,13 @@ class Indexing:
         self._gone = {path: entry for path, entry in self._known.items() if seen.vanished(path)}
         self._moved = {entry.hash: path for path, entry in self._gone.items() if entry.hash}
         self._total = len(seen.files) + len(seen.unreadable) + len(self._gone)
+
+    def _take_notes(self, folders: set[str]) -> None:
+        with self._generation.manifest.writing():
+            unusable = update_notes(self._generation.manifest.facts, folders)
+        self._total += len(unusable)
+        for path, reason in unusable.items():
+            self._report(Outcome(path, "broken", f"no labels or words read from it:{reason}"))
 
     def _look(self, found: Found) -> None:
         """Decide from size, time and content what a file needs."""
@@ -137,7 +147,9 @@ class Indexing:
             kind: Kind = work.kind if reason is None else "broken"
             done.append(_Work(replace(work.entry, reason=reason), kind, work.old))
         old = [work.old for work in done if work.old is not None]
-        self._generation.write(vectors, [work.entry for work in done], old)
+        looks = {name: look_at(Path(self._fresh[name].path)) for name in vectors}
+        known = {name: look for name, look in looks.items() if look is not None}
+        self._generation.write(vectors, [work.entry for work in done], old, known)
         self._stored.update(vectors)
         self._encoded += len(vectors)
         self._waiting, self._fresh = [], {}

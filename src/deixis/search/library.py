@@ -130,6 +130,7 @@ class Library:
             live = {c.hash: vectors[c.row : c.end] for c in old.manifest.live()}
             new.manifest.add_roots(old.manifest.roots())
             new.write(live, list(old.manifest.files().values()), [])
+            old.manifest.facts.copy_to(new.manifest.facts)
             new.close()
             self._switch(Generation.create(building, old.header))
         old.close()

@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from deixis.search.facts import Facts
+
 # A vector belongs to a content, not to a path: renames, copies and files that come back cost
 # nothing. A content no file has is dead weight until the next compaction.
 SCHEMA = """
@@ -56,6 +58,7 @@ class Manifest:
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a power cut
         self._db.executescript(SCHEMA)
+        self.facts = Facts(self._db)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -117,6 +120,21 @@ class Manifest:
         """The row at which the next vectors go."""
         found = self._db.execute("SELECT coalesce(max(row + parts), 0) FROM content").fetchone()
         return int(found[0])
+
+    def changes(self) -> int:
+        """A number that changes whenever another process has written to the manifest."""
+        return int(self._db.execute("PRAGMA data_version").fetchone()[0])
+
+    def files_of(self, name: str) -> list[Entry]:
+        """The sound files that have a content."""
+        query = "SELECT * FROM file WHERE hash = ? AND reason IS NULL ORDER BY path"
+        return [Entry(*row) for row in self._db.execute(query, (name,))]
+
+    def content(self, name: str) -> Content | None:
+        """The content with a hash, if it has vectors."""
+        found = self._db.execute("SELECT hash, row, parts FROM content WHERE hash = ?", (name,))
+        row = found.fetchone()
+        return None if row is None else Content(*row)
 
     def item_at(self, row: int) -> tuple[str, tuple[str, ...]]:
         """The content that begins at a row, and the files that have it."""

@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+from jaxtyping import Float32
+from numpy import ndarray
 
+from deixis.errors import SearchError
+from deixis.features.narration import Narration
 from deixis.search.parts import Encoded, Parts
 
 if TYPE_CHECKING:
@@ -21,7 +25,8 @@ class RunEncoder:
         self._run = run
 
     @cached_property
-    def _matcher(self) -> "Matcher":
+    def matcher(self) -> "Matcher":
+        """The model itself."""
         from deixis.methods.matcher import load  # noqa: PLC0415  torch comes with it
 
         return load(self._run)
@@ -29,7 +34,7 @@ class RunEncoder:
     @property
     def identity(self) -> str:
         """Hash of weights and preprocessing."""
-        return self._matcher.identity
+        return self.matcher.identity
 
     @property
     def source(self) -> str:
@@ -41,9 +46,19 @@ class RunEncoder:
         """Length of every vector."""
         return int(self.encode_text(["a picture"]).vectors.shape[-1])
 
+    @property
+    def exact(self) -> bool:
+        """Whether a score is the inner product of single vectors."""
+        return self.matcher.model.similarity.exact
+
+    @property
+    def reads_traces(self) -> bool:
+        """Whether strokes drawn with a text change its vector."""
+        return False
+
     def encode_image(self, files: Sequence[Path]) -> Encoded:
         """Embed picture files together; when that fails, one by one to learn which are broken."""
-        matcher = self._matcher  # a run that cannot be loaded is not the fault of a file
+        matcher = self.matcher  # a run that cannot be loaded is not the fault of a file
         try:
             return Encoded(_parts(matcher.encode_image(files)), {})
         except Exception as error:  # decoders raise nearly anything on damaged files
@@ -55,7 +70,24 @@ class RunEncoder:
 
     def encode_text(self, texts: Sequence[str]) -> Parts:
         """Embed texts."""
-        return _parts(self._matcher.encode_text(texts))
+        return _parts(self.matcher.encode_text(texts))
+
+    def encode_narration(self, narrations: Sequence[Narration]) -> Parts:
+        """Embed texts together with the traces drawn for them."""
+        raise SearchError("this model reads no traces")
+
+    def score(self, texts: Parts, images: Parts) -> Float32[ndarray, "text image"]:
+        """Score embedded texts against embedded pictures with the model's own similarity."""
+        scores = self.matcher.similarity(_embedding(images), _embedding(texts))
+        return scores.numpy().T
+
+
+def _embedding(parts: Parts) -> "Embedding":
+    import torch  # noqa: PLC0415  loaded with the matcher
+
+    from deixis.types import Embedding  # noqa: PLC0415
+
+    return Embedding(torch.from_numpy(parts.vectors), torch.from_numpy(parts.mask))
 
 
 def _parts(embedding: "Embedding") -> Parts:

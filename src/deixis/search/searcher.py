@@ -1,15 +1,27 @@
-"""The searcher: a query goes in, ranked pictures come out."""
+"""The searcher: queries go in, ranked pictures come out."""
+
+from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float32
+from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
-from deixis.errors import SearchError
+from deixis.errors import DeixisError, SearchError
+from deixis.search.asking import Asked, ask
+from deixis.search.calibration import FEWEST, SENSELESS, Calibration
 from deixis.search.encoder import Encoder
-from deixis.search.exact import Exact
+from deixis.search.filters import Filter
 from deixis.search.library import Library
-from deixis.search.parts import Parts
-from deixis.search.query import Hit, Query, Results
+from deixis.search.look import stacked
+from deixis.search.query import Band, Hit, Query, Results
+from deixis.search.ranking import Ranking, SingleRanking
+
+NO_TRACES = "this model does not read traces: the words alone were searched for"
+NOTHING = "nothing here seems to fit: these are only the least unlike"
+
+SAMPLE = 4096  # pictures whose scores show what is usual for a query
+SENSELESS_QUERIES = tuple(Query(text=text) for text in SENSELESS)
 
 
 class Searcher:
@@ -22,34 +34,124 @@ class Searcher:
         if any(content.parts > 1 for content in live):
             raise SearchError(f"'{library.folder}' holds sets; exact search takes single vectors")
         vectors = library.generation.vectors()
-        self._index = Exact(vectors)
         self._live = np.zeros(len(vectors), dtype=bool)
         self._live[np.array([content.row for content in live], dtype=np.int64)] = True
+        self._ranking: Ranking = SingleRanking(vectors)
 
     def search(self, query: Query) -> Results:
         """The best pictures for a query, equal ones in the order they were added."""
-        found = self._index.search(self._vector(query), query.k, self._live)
-        hits = []
-        for row, score in zip(found.rows[0], found.scores[0], strict=True):
-            name, paths = self._manifest.item_at(int(row))
-            if paths:  # else removed since the searcher was made
-                hits.append(Hit(name, float(score), paths))
-        return Results(query, tuple(hits), int(self._live.sum()))
+        answer = self.search_all([query])[0]
+        if isinstance(answer, DeixisError):
+            raise answer
+        return answer
 
-    def _vector(self, query: Query) -> Float32[ndarray, "1 dim"]:
-        parts = self._encode(query)
-        vector = parts.of(0)
-        if len(vector) != 1 or not np.isfinite(vector).all():
-            raise SearchError(
-                f"the model gave {len(vector)} vectors for the query, not a sound one"
+    def search_all(self, queries: Sequence[Query]) -> list[Results | DeixisError]:
+        """Answer queries together: encoded in one batch, compared in one pass a filter."""
+        asked = ask(self._encoder, queries)
+        answers: dict[int, Results | DeixisError] = {}
+        for where in {query.where for query in queries}:
+            group = [place for place, query in enumerate(queries) if query.where == where]
+            sound = {p: a for p in group if isinstance(a := asked[p], Asked)}
+            answers |= {p: a for p in group if isinstance(a := asked[p], DeixisError)}
+            answers |= self._answer({p: queries[p] for p in sound}, sound, where)
+        return [answers[place] for place in range(len(queries))]
+
+    def _answer(
+        self, queries: dict[int, Query], asked: dict[int, Asked], where: Filter | None
+    ) -> dict[int, Results]:
+        if not queries:
+            return {}
+        allowed = self._allowed(where)
+        # Near-duplicates are folded away afterwards, so more are fetched than are shown.
+        k = max(2 * query.k + 8 for query in queries.values())
+        found = self._ranking.best([asked[place].whole for place in queries], k, allowed)
+        answers = {}
+        for number, (place, query) in enumerate(queries.items()):
+            hits = self._hits(query, asked[place], found.rows[number], found.scores[number])
+            answers[place] = Results(
+                query,
+                tuple(hits),
+                int(allowed.sum()),
+                self._text_order(query, asked[place], allowed),
+                tuple(self._notes(query, hits)),
             )
-        return vector
+        return answers
 
-    def _encode(self, query: Query) -> Parts:
-        if query.text is not None:
-            return self._encoder.encode_text([query.text])
-        assert query.image is not None
-        encoded = self._encoder.encode_image([query.image])
-        if encoded.broken:
-            raise SearchError(f"'{query.image}' cannot be searched by: {encoded.broken[0]}")
-        return encoded.parts
+    def _allowed(self, where: Filter | None) -> Bool[ndarray, " row"]:
+        if where is None:
+            return self._live
+        passing = np.zeros_like(self._live)
+        rows = self._manifest.facts.passing(where)
+        passing[rows[rows < len(passing)]] = True  # later rows came after the searcher was made
+        return passing & self._live
+
+    def _hits(
+        self, query: Query, asked: Asked, rows: Int64[ndarray, " k"], scores: Float32[ndarray, " k"]
+    ) -> list[Hit]:
+        """The first pictures of a ranking, near-duplicates folded into the best of them."""
+        items = [(*self._manifest.item_at(int(row)), int(row)) for row in rows]
+        looks = self._manifest.facts.looks([name for name, _, _ in items])
+        heads = stacked([looks.get(name) for name, _, _ in items])
+        shown = [p for p, head in enumerate(heads) if head == p and items[p][1]][: query.k]
+        bands = self._bands(asked, [float(scores[p]) for p in shown])
+        by_text = self._text_scores(asked, rows[shown])
+        hits = []
+        for number, place in enumerate(shown):
+            name, paths, _ = items[place]
+            look = looks.get(name)
+            below = (items[p][0] for p, head in enumerate(heads) if head == place != p)
+            size = None if look is None else (look.width, look.height)
+            hits.append(
+                Hit(
+                    name,
+                    float(scores[place]),
+                    paths,
+                    bands[number],
+                    by_text[number],
+                    size,
+                    tuple(below),
+                )
+            )
+        return hits
+
+    def _text_scores(self, asked: Asked, rows: Int64[ndarray, " k"]) -> list[float | None]:
+        if asked.words is None:
+            return [None] * len(rows)
+        return [float(score) for score in self._ranking.scores(asked.words, rows)]
+
+    def _text_order(
+        self, query: Query, asked: Asked, allowed: Bool[ndarray, " row"]
+    ) -> tuple[str, ...]:
+        if asked.words is None:
+            return ()
+        rows = self._ranking.best([asked.words], query.k, allowed).rows[0]
+        return tuple(self._manifest.item_at(int(row))[0] for row in rows)
+
+    def _notes(self, query: Query, hits: Sequence[Hit]) -> list[str]:
+        notes = []
+        if query.strokes and not self._encoder.reads_traces:
+            notes.append(NO_TRACES)
+        if hits and all(hit.band == "rest" for hit in hits):
+            notes.append(NOTHING)
+        return notes
+
+    def _bands(self, asked: Asked, scores: Sequence[float]) -> list[Band]:
+        if self._calibration is None:
+            return ["maybe"] * len(scores)
+        return self._calibration.bands(self._ranking.scores(asked.whole, self._sample), scores)
+
+    @cached_property
+    def _sample(self) -> Int64[ndarray, " sampled"]:
+        rows = np.flatnonzero(self._live)
+        if len(rows) <= SAMPLE:
+            return rows
+        return np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
+
+    @cached_property
+    def _calibration(self) -> Calibration | None:
+        """What senseless queries reach in this library; None when it is too small to tell."""
+        if len(self._sample) < FEWEST:
+            return None
+        asked = [a.whole for a in ask(self._encoder, SENSELESS_QUERIES) if isinstance(a, Asked)]
+        samples = np.stack([self._ranking.scores(vectors, self._sample) for vectors in asked])
+        return Calibration(samples, self._ranking.best(asked, 1, self._live).scores[:, 0])

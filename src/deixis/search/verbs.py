@@ -10,6 +10,7 @@ from deixis.search.indexing import Report
 from deixis.search.library import Library, OnFile, silent
 from deixis.search.matching import RunEncoder
 from deixis.search.query import Query, Results
+from deixis.search.running import ask_running
 from deixis.search.searcher import Searcher
 from deixis.search.status import Status
 
@@ -31,7 +32,10 @@ def index(
 
 
 def search(query: Query, library: Path) -> Results:
-    """Search a library with the model that made it."""
+    """Search a library with the model that made it, or through its server when one is running."""
+    answered = ask_running(query, library)
+    if answered is not None:
+        return answered
     with Library(library) as opened:
         return Searcher(RunEncoder(Path(opened.header.source)), opened).search(query)
 

@@ -1,0 +1,72 @@
+"""Whether a score means anything: the same library asked for things no picture shows.
+
+A score alone says little, because every query scores every picture. So a query's scores are first
+put in units of their own spread over a sample of the library, and the best one is then compared
+with the best that senseless queries reach in the same library.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from jaxtyping import Float32
+from numpy import ndarray
+
+from deixis.search.query import Band
+
+FEWEST = 32  # pictures below which there is nothing to compare with
+CONFIDENT, MAYBE = 0.95, 0.5  # shares of senseless queries whose best hit is surpassed
+
+# Made-up words, and sentences about what cannot be seen.
+SENSELESS: tuple[str, ...] = (
+    "flurb quant ozzle", "mipsa terrogan wu", "zxqv krrl pttn", "asdf jkl qwerty", "lorem ipsum",
+    "brillig slithy tove", "wembling the garf", "ooo eee uuu aaa", "xyzzy plugh", "dolor sit amet",
+    "the quarterly interest rate was revised", "therefore the theorem follows by induction",
+    "please reset my password", "subject to the terms of clause seven", "it was not tomorrow",
+    "she forgot why she had agreed", "an opinion nobody asked for", "the price of later",
+    "if only it had been otherwise", "terms and conditions apply", "seventeen percent of nothing",
+    "he promised to call back", "the square root of minus one", "version four fixes a bug",
+    "grammar is a matter of habit", "an unproven conjecture", "their patience was wearing thin",
+    "what was the question again", "error while parsing the header", "inflation slowed last month",
+    "a rumour without a source", "the sum of all doubts",
+)  # fmt: skip
+
+
+class Calibration:
+    """What the best hits of queries that fit nothing look like, in units of each query's spread."""
+
+    def __init__(
+        self, samples: Float32[ndarray, "query row"], best: Float32[ndarray, " query"]
+    ) -> None:
+        pairs = zip(samples, best, strict=True)
+        self._bests = [Spread.over(sample).of(float(score)) for sample, score in pairs]
+
+    def bands(self, sample: Float32[ndarray, " row"], scores: Sequence[float]) -> list[Band]:
+        """How much each score of a query stands out, given its scores over a sample."""
+        own = Spread.over(sample)
+        confident, maybe = np.quantile(self._bests, [CONFIDENT, MAYBE])
+        return [_band(own.of(score), confident, maybe) for score in scores]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The middle and width of some scores, whatever the few best and worst of them are."""
+
+    middle: float
+    width: float
+
+    @classmethod
+    def over(cls, scores: Float32[ndarray, " row"]) -> "Spread":
+        """Measure by quartiles; for a normal distribution the width is its deviation."""
+        low, middle, high = np.quantile(scores, [0.25, 0.5, 0.75])
+        return cls(float(middle), max(float(high - low) / 1.349, 1e-9))
+
+    def of(self, score: float) -> float:
+        """A score in widths above the middle."""
+        return (score - self.middle) / self.width
+
+
+def _band(value: float, confident: float, maybe: float) -> Band:
+    if value > confident:
+        return "confident"
+    return "maybe" if value > maybe else "rest"

@@ -1,0 +1,60 @@
+"""How a picture looks at a glance: its size, and a fingerprint that near-duplicates share.
+
+The fingerprint says of 16 × 16 places whether brightness rises to the right (a difference hash):
+scaling, recompressing and small changes of tone leave nearly all of it, another motif does not.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from deixis.errors import DataError
+from deixis.features.images import open_picture
+
+SIDE = 16
+ALIKE = 16  # bits of 256 that near-duplicates may differ in
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """Width and height of the upright picture, and its fingerprint."""
+
+    width: int
+    height: int
+    print: bytes
+
+
+def look_at(path: Path) -> Look | None:
+    """Look at a picture file; None when it cannot be opened as one."""
+    try:
+        with Image.open(path) as file:
+            width, height = file.size
+            turned = file.getexif().get(274, 1) >= 5  # EXIF orientations that swap the sides
+        grey = open_picture(path, 2 * SIDE).convert("L")
+    except (DataError, OSError, ValueError, SyntaxError):
+        return None
+    small = np.asarray(grey.resize((SIDE + 1, SIDE), Image.Resampling.BOX))
+    bits = np.packbits(small[:, 1:] > small[:, :-1])
+    return Look(*((height, width) if turned else (width, height)), bits.tobytes())
+
+
+def distance(one: Look, other: Look) -> int:
+    """In how many bits two fingerprints differ."""
+    return (int.from_bytes(one.print) ^ int.from_bytes(other.print)).bit_count()
+
+
+def stacked(looks: Sequence[Look | None]) -> list[int]:
+    """For every picture the place of the first one it nearly equals, its own when there is none."""
+    first: list[int] = []
+    for place, look in enumerate(looks):
+        heads = (p for p in range(place) if first[p] == p)
+        alike = (p for p in heads if _alike(look, looks[p]))
+        first.append(next(alike, place))
+    return first
+
+
+def _alike(one: Look | None, other: Look | None) -> bool:
+    return one is not None and other is not None and distance(one, other) <= ALIKE

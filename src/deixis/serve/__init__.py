@@ -1,0 +1,1 @@
+"""A library over HTTP: the interface for programs and the page for people."""

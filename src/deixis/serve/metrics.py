@@ -1,0 +1,33 @@
+"""What the server counts, in the format of Prometheus."""
+
+from collections.abc import Callable
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+
+class Metrics:
+    """Requests by route and status, their seconds, batch sizes, and the length of the line."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.requests = Counter(
+            "deixis_requests_total", "Requests.", ["route", "status"], registry=self._registry
+        )
+        self.seconds = Histogram(
+            "deixis_request_seconds", "Seconds a request took.", ["route"], registry=self._registry
+        )
+        self.batches = Histogram(
+            "deixis_batch_queries",
+            "Queries answered together.",
+            buckets=(1, 2, 4, 8, 16, 32),
+            registry=self._registry,
+        )
+        self._waiting = Gauge("deixis_waiting", "Requests in line.", registry=self._registry)
+
+    def watch_line(self, waiting: Callable[[], int]) -> None:
+        """Read the length of the line whenever somebody asks."""
+        self._waiting.set_function(waiting)
+
+    def text(self) -> bytes:
+        """All of it, as Prometheus reads it."""
+        return generate_latest(self._registry)

@@ -1,0 +1,53 @@
+"""Errors as RFC 9457 problem documents."""
+
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.responses import JSONResponse, Response
+
+from deixis.errors import DeixisError
+from deixis.serve.worker import BusyError
+
+
+def problem(status: int, detail: str) -> JSONResponse:
+    """An answer that says why there is none."""
+    content: dict[str, Any] = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "detail": detail,
+    }
+    return JSONResponse(content, status, media_type="application/problem+json")
+
+
+def handle_problems(app: FastAPI) -> None:
+    """Let every error of an app become a problem document."""
+
+    @app.exception_handler(DeixisError)
+    async def refused(request: Request, error: DeixisError) -> Response:
+        return problem(400, str(error))
+
+    @app.exception_handler(BusyError)
+    async def busy(request: Request, error: BusyError) -> Response:
+        answer = problem(503, "too many requests are waiting; come back in a moment")
+        answer.headers["Retry-After"] = str(BusyError.seconds)
+        return answer
+
+    @app.exception_handler(RequestValidationError)
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
+        first = error.errors()[0]
+        where = ".".join(str(part) for part in first["loc"])
+        return problem(422, f"{where}: {first['msg']}")
+
+    @app.exception_handler(HTTPException)
+    async def other(request: Request, error: HTTPException) -> Response:
+        answer = problem(error.status_code, str(error.detail))
+        answer.headers.update(error.headers or {})
+        return answer
+
+    @app.exception_handler(Exception)
+    async def broken(request: Request, error: Exception) -> Response:
+        return problem(500, "the server failed on this request; its log says why")
