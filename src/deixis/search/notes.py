@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from deixis.data.metadata import NAMES, read_metadata
+from deixis.data.problems import refuse
 from deixis.errors import DataError
 from deixis.features.words import split_words
 from deixis.search.facts import Facts, NoteSource
@@ -38,7 +39,7 @@ def _sources(folder: str) -> Iterator[NoteSource]:
 
 
 def _notes(path: Path) -> Iterator[tuple[str, str, str]]:
-    for row in read_metadata(path):
+    for row in read_metadata(path, ".", refuse):
         file = os.path.normpath(path.parent / row.file)
         for label in row.labels:
             yield file, "label", label.casefold()

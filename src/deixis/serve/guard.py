@@ -6,7 +6,7 @@ from http.cookies import SimpleCookie
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from fastapi import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -46,7 +46,11 @@ class Guard:
         if answer is not None:
             await answer(scope, receive, guarded)
             return
-        await self._app(scope, _limited(receive, limit), guarded)
+        body = _Body(receive, limit)
+        try:
+            await self._app(scope, body.receive, body.answering(scope, guarded))
+        except ClientDisconnect:
+            await body.answering(scope, guarded)({})
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         if self._token is None:
@@ -82,18 +86,29 @@ def _too_large(headers: Headers, limit: int) -> Response | None:
     return problem(413, LARGE.format(limit)) if too_long else None
 
 
-def _limited(receive: Receive, limit: int) -> Receive:
-    taken = 0
+class _Body:
+    """A request's body up to a limit; past it, whatever the app answers becomes a refusal."""
 
-    async def counted() -> Message:
-        nonlocal taken
-        message = await receive()
-        taken += len(message.get("body", b""))
-        if taken > limit:
-            raise HTTPException(413, LARGE.format(limit))
-        return message
+    def __init__(self, receive: Receive, limit: int) -> None:
+        self._receive, self._limit, self._taken, self._told = receive, limit, 0, False
 
-    return counted
+    async def receive(self) -> Message:
+        """The next piece; none after the limit."""
+        message = await self._receive()
+        self._taken += len(message.get("body", b""))
+        return message if self._taken <= self._limit else {"type": "http.disconnect"}
+
+    def answering(self, scope: Scope, send: Send) -> Send:
+        """Send on what the app answers, unless the body was too long."""
+
+        async def sending(message: Message) -> None:
+            if self._taken <= self._limit:
+                await send(message)
+            elif not self._told:
+                self._told = True
+                await problem(413, LARGE.format(self._limit))(scope, self._receive, send)
+
+        return sending
 
 
 def _with_headers(send: Send) -> Callable[[Message], Awaitable[None]]:
