@@ -3,7 +3,7 @@
 from typing import Literal
 
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 from deixis.similarity.attention import (
@@ -18,6 +18,7 @@ from deixis.similarity.attention import (
     shares,
 )
 from deixis.similarity.local import Alignment, Local, rows_of
+from deixis.types import map_tensors
 
 DOUBT = 5e-5  # relative distance to the threshold below which float32 cannot tell the side
 SLACK = 16.0  # roundings by which a weight may miss the threshold and still be kept
@@ -79,7 +80,7 @@ class FocalAttention(Local[Parts]):
     ) -> tuple[Float[Tensor, "item other"], Bool[Tensor, "item other"]]:
         scores, doubts = [], []
         for here, piece in pieces(affinity):
-            near = piece.contiguous()
+            near = piece if piece.stride(3) == 1 else piece.contiguous()
             weights, doubt = self._focused(attention(near, self.temperature))
             lengths = query_lengths(queries, here, grid=grid)
             found = cosines(near, weights, contexts.gram[here], lengths)
@@ -120,5 +121,6 @@ class FocalAttention(Local[Parts]):
         return scores
 
 
-def _doubled(parts: Parts, index: Tensor) -> Parts:
-    return Parts.of(rows_of(parts, index).vectors.double())
+def _doubled(parts: Parts, index: Int[Tensor, " pair"]) -> Parts:
+    """Some items in float64; their Gram matrices decide nothing, so those of float32 will do."""
+    return map_tensors(rows_of(parts, index), Tensor.double)

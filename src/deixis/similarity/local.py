@@ -36,7 +36,7 @@ class Local(Similarity, Generic[Side]):
     Memory is bounded by the block sizes, whatever the gallery; they never change a score.
     """
 
-    images_a_block: ClassVar[int] = 32
+    images_a_block: ClassVar[int] = 64
     texts_a_block: ClassVar[int] = 128
     pairs_a_block: ClassVar[int] = 256  # when chosen pairs meet, not whole blocks
 
