@@ -112,8 +112,8 @@ def prepared(
     similarity: Local[Parts], images: Embedding, texts: Embedding
 ) -> list[tuple[Parts, Parts]]:
     """The blocks that meet, contexts first, without anything to score."""
-    left = [Parts.of(v) for _, v in buckets(images, similarity.images_a_block)]
-    right = [Parts.of(w) for _, w in buckets(texts, similarity.texts_a_block)]
+    left = [Parts.of(v.vectors) for _, v in buckets(images, similarity.images_a_block)]
+    right = [Parts.of(w.vectors) for _, w in buckets(texts, similarity.texts_a_block)]
     pairs = [(v, w) for w in right for v in left]
     regions_ask = isinstance(similarity, Attention) and similarity.direction == "i2t"
     return [(w, v) for v, w in pairs] if regions_ask else pairs

@@ -11,6 +11,7 @@ from torch.nn.functional import leaky_relu
 
 from deixis.errors import RecipeError
 from deixis.similarity.local import Alignment, Local
+from deixis.types import Embedding
 
 HOTTEST = 40.0  # above it squares of exp(temperature) leave float32
 PIECE = 2**18  # products worked on at once: small enough to stay in cache between the passes
@@ -63,13 +64,13 @@ class Attention(Local[Parts]):
         self.pool = pool
         self.sharpness = sharpness
 
-    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Parts:
-        """Compute the Gram matrix of the regions."""
-        return Parts.of(regions)
+    def prepare_images(self, images: Embedding) -> Parts:
+        """Compute the Gram matrices of the regions."""
+        return Parts.of(images.vectors)
 
-    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Parts:
-        """Compute the Gram matrix of the words."""
-        return Parts.of(words)
+    def prepare_texts(self, texts: Embedding) -> Parts:
+        """Compute the Gram matrices of the words."""
+        return Parts.of(texts.vectors)
 
     def meet(self, images: Parts, texts: Parts, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Attend in one direction and pool over the side that asks."""

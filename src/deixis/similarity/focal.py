@@ -18,7 +18,7 @@ from deixis.similarity.attention import (
     shares,
 )
 from deixis.similarity.local import Alignment, Local, rows_of
-from deixis.types import map_tensors
+from deixis.types import Embedding, map_tensors
 
 DOUBT = 5e-5  # relative distance to the threshold below which float32 cannot tell the side
 SLACK = 16.0  # roundings by which a weight may miss the threshold and still be kept
@@ -41,13 +41,13 @@ class FocalAttention(Local[Parts]):
         self.focus = focus
         self.temperature = checked(temperature)
 
-    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Parts:
-        """Compute the Gram matrix of the regions."""
-        return Parts.of(regions)
+    def prepare_images(self, images: Embedding) -> Parts:
+        """Compute the Gram matrices of the regions."""
+        return Parts.of(images.vectors)
 
-    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Parts:
-        """Compute the Gram matrix of the words."""
-        return Parts.of(words)
+    def prepare_texts(self, texts: Embedding) -> Parts:
+        """Compute the Gram matrices of the words."""
+        return Parts.of(texts.vectors)
 
     def meet(self, images: Parts, texts: Parts, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Attend both ways over one product, then settle the doubtful pairs."""

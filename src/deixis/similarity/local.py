@@ -1,13 +1,13 @@
 """Similarities over kept parts: everything meets in buckets of equal length.
 
-Items with the same number of parts stand together, so a formula never sees padding or a mask, and
+Items with the same number of parts stand together, so a formula need not see padding, and
 what belongs to one item (projections, Gram matrices) is computed once, not once a pair.
 """
 
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar, Generic, TypeVar
+from typing import Generic, TypeVar
 
 import torch
 from jaxtyping import Float, Int
@@ -36,21 +36,27 @@ class Local(Similarity, Generic[Side]):
     Memory is bounded by the block sizes, whatever the gallery; they never change a score.
     """
 
-    images_a_block: ClassVar[int] = 64
-    texts_a_block: ClassVar[int] = 128
-    pairs_a_block: ClassVar[int] = 256  # when chosen pairs meet, not whole blocks
+    images_a_block = 64
+    texts_a_block = 128
+    pairs_a_block = 256  # when chosen pairs meet, not whole blocks
 
     @abstractmethod
-    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Side:
+    def prepare_images(self, images: Embedding) -> Side:
         """What an image needs once, however many texts it meets."""
 
     @abstractmethod
-    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Side:
+    def prepare_texts(self, texts: Embedding) -> Side:
         """What a text needs once, however many images it meets."""
 
     @abstractmethod
     def meet(self, images: Side, texts: Side, *, grid: bool) -> Float[Tensor, "*pair"]:
-        """Score items of equal lengths: all with all on a grid, else row with row."""
+        """Score items of one bucket each: all with all on a grid, else row with row."""
+
+    def cut(
+        self, items: Embedding, size: int | None = None
+    ) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
+        """Put items into buckets of equal length: where they stood, and what they are."""
+        return buckets(items, size)
 
     @abstractmethod
     def look(self, images: Side, texts: Side) -> Alignment:
@@ -58,9 +64,9 @@ class Local(Similarity, Generic[Side]):
 
     def align(self, images: Embedding, texts: Embedding) -> Alignment:
         """Show what one image and one text found in each other; parts in their own order."""
-        ((_, regions),) = buckets(images)
-        ((_, words),) = buckets(texts)
-        return self.look(self.prepare_images(regions), self.prepare_texts(words))
+        ((_, image),) = self.cut(images)
+        ((_, text),) = self.cut(texts)
+        return self.look(self.prepare_images(image), self.prepare_texts(text))
 
     def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
         """Score everything that meets, bucket by bucket."""
@@ -82,27 +88,27 @@ class Local(Similarity, Generic[Side]):
     ) -> Float[Tensor, " pair"]:
         """Score chosen pairs; an item that stands in many of them is prepared once."""
         scores, places = [images.vectors.new_empty(0)], [image.new_empty(0)]
-        ready = [(here, self.prepare_images(regions)) for here, regions in buckets(images)]
-        for there, words in buckets(texts):
-            right = self.prepare_texts(words)
+        ready = [(here, self.prepare_images(some)) for here, some in self.cut(images)]
+        for there, others in self.cut(texts):
+            right = self.prepare_texts(others)
             column = _position(there, len(texts))[text]
             for here, left in ready:
                 row = _position(here, len(images))[image]
                 found = torch.nonzero((row >= 0) & (column >= 0))[:, 0]
                 for pair in found.split(self.pairs_a_block) if len(found) else ():
-                    some = rows_of(left, row[pair]), rows_of(right, column[pair])
-                    scores.append(self.meet(*some, grid=False))
+                    sides = rows_of(left, row[pair]), rows_of(right, column[pair])
+                    scores.append(self.meet(*sides, grid=False))
                     places.append(pair)
         return torch.cat(scores)[torch.cat(places).argsort()]
 
     def _grid(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:
         rows, ready = [], []
-        for here, regions in buckets(images, self.images_a_block):
+        for here, some in self.cut(images, self.images_a_block):
             rows.append(here)
-            ready.append(self.prepare_images(regions))
+            ready.append(self.prepare_images(some))
         columns, scores = [], []
-        for there, words in buckets(texts, self.texts_a_block):
-            right = self.prepare_texts(words)
+        for there, others in self.cut(texts, self.texts_a_block):
+            right = self.prepare_texts(others)
             columns.append(there)
             scores.append(torch.cat([self.meet(left, right, grid=True) for left in ready]))
         table = torch.cat(scores, dim=1)
@@ -111,16 +117,33 @@ class Local(Similarity, Generic[Side]):
 
 def buckets(
     items: Embedding, size: int | None = None
-) -> Iterator[tuple[Int[Tensor, " some"], Float[Tensor, "some part dim"]]]:
-    """Items with equally many parts, at most ``size`` together: where they stand, their parts."""
-    counts = items.mask.sum(dim=1)
-    if len(items) and not counts.min():
-        raise DataError(f"item {int(counts.argmin())} has no parts, so nothing can attend to it")
+) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
+    """Items with equally many parts, at most ``size`` together; nothing in them is padding."""
+    counts = _counts(items)
     for count in counts.unique().tolist():
         found = torch.nonzero(counts == count)[:, 0]
         for here in found.split(size or len(found)):
-            parts = items.vectors[here][items.mask[here]]
-            yield here, parts.view(len(here), count, -1)
+            parts = items.vectors[here][items.mask[here]].view(len(here), count, -1)
+            yield here, Embedding(parts, torch.ones_like(parts[..., 0], dtype=torch.bool))
+
+
+def bundles(
+    items: Embedding, size: int | None = None
+) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
+    """Items of about equal length, ``size`` together; zeros where one is shorter than another."""
+    order = _counts(items).argsort(stable=True)
+    for here in order.split(size or max(1, len(order))):
+        mask = items.mask[here]
+        places = mask.any(dim=0)
+        parts = items.vectors[here][:, places].masked_fill(~mask[:, places].unsqueeze(2), 0.0)
+        yield here, Embedding(parts, mask[:, places])
+
+
+def _counts(items: Embedding) -> Int[Tensor, " item"]:
+    counts = items.mask.sum(dim=1)
+    if len(items) and not counts.min():
+        raise DataError(f"item {int(counts.argmin())} has no parts, so nothing can attend to it")
+    return counts
 
 
 def _position(items: Int[Tensor, " some"], length: int) -> Int[Tensor, " item"]:

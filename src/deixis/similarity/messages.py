@@ -1,23 +1,26 @@
 """CAMP: both sides send each other messages before they are compared."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
 from deixis.similarity.base import affinity, facing
-from deixis.similarity.local import Alignment, Local
+from deixis.similarity.local import Alignment, Local, bundles
+from deixis.types import Embedding
 
 
 @dataclass(frozen=True)
 class Keyed:
-    """The parts of items of equal length, and what the other side's parts look for in them."""
+    """The parts of items of about equal length, and what the other side looks for in them."""
 
     vectors: Float[Tensor, "item part dim"]
+    mask: Bool[Tensor, "item part"]
     keys: Float[Tensor, "item part key"]
 
 
@@ -37,22 +40,28 @@ class Messages(Local[Keyed]):
     without cross-attention).
     """
 
-    images_a_block = 4
     texts_a_block = 16
     pairs_a_block = 64
 
     def __init__(self, dim: int, *, attend: bool) -> None:
         super().__init__()
+        self.images_a_block = max(4, min(64, 4096 // dim))  # narrow models: fewer, larger blocks
         self.image_key = weight(dim, dim, bias=False) if attend else Alike()
         self.text_key = weight(dim, dim, bias=False) if attend else Alike()
 
-    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Keyed:
+    def prepare_images(self, images: Embedding) -> Keyed:
         """Compute the keys of the regions."""
-        return Keyed(regions, self.image_key(regions))
+        return Keyed(images.vectors, images.mask, self.image_key(images.vectors))
 
-    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Keyed:
+    def prepare_texts(self, texts: Embedding) -> Keyed:
         """Compute the keys of the words."""
-        return Keyed(words, self.text_key(words))
+        return Keyed(texts.vectors, texts.mask, self.text_key(texts.vectors))
+
+    def cut(
+        self, items: Embedding, size: int | None = None
+    ) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
+        """Put items of about equal length together: a mask costs CAMP less than small blocks."""
+        return bundles(items, size)
 
     def attentions(
         self, images: Keyed, texts: Keyed, *, grid: bool
@@ -60,7 +69,9 @@ class Messages(Local[Keyed]):
         """How much each region listens to each word, and each word to each region."""
         scale = math.sqrt(images.vectors.shape[2])
         logits = affinity(images.keys, texts.keys, grid=grid) / scale
-        return logits.softmax(dim=-1), logits.transpose(-1, -2).softmax(dim=-1)
+        v_mask, w_mask = facing(images.mask, texts.mask, grid=grid)
+        to_words = masked_softmax(logits, w_mask.unsqueeze(-2))
+        return to_words, masked_softmax(logits.transpose(-1, -2), v_mask.unsqueeze(-2))
 
     def look(self, images: Keyed, texts: Keyed) -> Alignment:
         """Show how messages are made."""
@@ -83,7 +94,8 @@ class MessageCosine(Messages):
         """Pool what the regions heard and what the words heard, and compare."""
         v, w = facing(images.vectors, texts.vectors, grid=grid)
         to_words, to_regions = self.attentions(images, texts, grid=grid)
-        heard = self.pool_images(to_words @ w), self.pool_texts(to_regions @ v)
+        v_mask, w_mask = facing(images.mask, texts.mask, grid=grid)
+        heard = self.pool_images(to_words @ w, v_mask), self.pool_texts(to_regions @ v, w_mask)
         return cosine_similarity(*heard, dim=-1)
 
 
@@ -113,8 +125,9 @@ class GatedFusion(Messages):
         """Exchange messages, fuse, pool, match."""
         v, w = facing(images.vectors, texts.vectors, grid=grid)
         to_words, to_regions = self.attentions(images, texts, grid=grid)
-        image = self.pool_images(self.fuse_images(v, to_words @ w))
-        text = self.pool_texts(self.fuse_texts(w, to_regions @ v))
+        v_mask, w_mask = facing(images.mask, texts.mask, grid=grid)
+        image = self.pool_images(self.fuse_images(v, to_words @ w), v_mask)
+        text = self.pool_texts(self.fuse_texts(w, to_regions @ v), w_mask)
         logits = self.match(image + text)[..., 0]
         return logits.sigmoid() if self.squash else logits
 
@@ -160,13 +173,19 @@ class AttendedSum(nn.Module):
         super().__init__()
         self.question = nn.Linear(dim, 1, bias=False)
 
-    def forward(self, parts: Float[Tensor, "*pair part dim"]) -> Float[Tensor, "*pair dim"]:
-        """Weigh and add up."""
-        return (self.weights(parts).unsqueeze(-2) @ parts).squeeze(-2)
+    def forward(
+        self, parts: Float[Tensor, "*pair part dim"], mask: Bool[Tensor, "*#pair part"]
+    ) -> Float[Tensor, "*pair dim"]:
+        """Weigh and add up the parts that exist."""
+        asked = self.question(parts)[..., 0] / math.sqrt(parts.shape[-1])
+        return (masked_softmax(asked, mask).unsqueeze(-2) @ parts).squeeze(-2)
 
-    def weights(self, parts: Float[Tensor, "*pair part dim"]) -> Float[Tensor, "*pair part"]:
-        """How much each part counts."""
-        return (self.question(parts)[..., 0] / math.sqrt(parts.shape[-1])).softmax(dim=-1)
+
+def masked_softmax(
+    logits: Float[Tensor, "*pair part"], mask: Bool[Tensor, "*#pair part"]
+) -> Float[Tensor, "*pair part"]:
+    """Shares over the parts that exist; every item has one at least."""
+    return logits.masked_fill(~mask, float("-inf")).softmax(dim=-1)
 
 
 def weight(inner: int, outer: int, *, bias: bool = True) -> nn.Linear:

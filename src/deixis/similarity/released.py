@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from deixis.similarity.base import affinity, facing
 from deixis.similarity.local import Alignment, Local
 from deixis.similarity.messages import weight
+from deixis.types import Embedding
 
 
 @dataclass(frozen=True)
@@ -87,13 +88,13 @@ class ReleasedMessages(Local[Speaking]):
         super().__init__()
         self.messages = MessagePassing(dim)
 
-    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Speaking:
+    def prepare_images(self, images: Embedding) -> Speaking:
         """Compute what the regions ask and answer."""
-        return self.messages.image(regions)
+        return self.messages.image(images.vectors)
 
-    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Speaking:
+    def prepare_texts(self, texts: Embedding) -> Speaking:
         """Compute what the words ask and answer."""
-        return self.messages.text(words)
+        return self.messages.text(texts.vectors)
 
     def meet(self, images: Speaking, texts: Speaking, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Average the messages of either side and compare."""

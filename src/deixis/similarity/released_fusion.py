@@ -10,6 +10,7 @@ from deixis.similarity.base import affinity, facing
 from deixis.similarity.local import Alignment, Local
 from deixis.similarity.messages import weight
 from deixis.similarity.released import MessagePassing, Speaking, unit
+from deixis.types import Embedding
 
 
 @dataclass(frozen=True)
@@ -45,15 +46,15 @@ class ReleasedFusion(Local[Fusing]):
         self.pool_texts = HeadsMean(dim)
         self.match = nn.Sequential(weight(2 * dim, dim), nn.ReLU(), nn.Linear(dim, 1))
 
-    def prepare_images(self, regions: Float[Tensor, "image region dim"]) -> Fusing:
+    def prepare_images(self, images: Embedding) -> Fusing:
         """Apply every layer that needs no text."""
         own, given = self.fuse_images.weight, self.fuse_texts.weight
-        return _fusing(self.messages.image(regions), own, given)
+        return _fusing(self.messages.image(images.vectors), own, given)
 
-    def prepare_texts(self, words: Float[Tensor, "text word dim"]) -> Fusing:
+    def prepare_texts(self, texts: Embedding) -> Fusing:
         """Apply every layer that needs no image."""
         own, given = self.fuse_texts.weight, self.fuse_images.weight
-        return _fusing(self.messages.text(words), own, given)
+        return _fusing(self.messages.text(texts.vectors), own, given)
 
     def meet(self, images: Fusing, texts: Fusing, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Exchange messages, fuse, pool, match."""
