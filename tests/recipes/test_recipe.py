@@ -37,20 +37,21 @@ def test_every_recipe_loads_and_has_a_tiny_sibling(recipe):
 
 def test_a_recipe_reads_its_table(path):
     recipe = Recipe.load(path)
-    assert recipe.train.lr == 1.0
+    assert recipe.rows[0].train.lr == 1.0
     assert recipe.row("one").printed == {"rsum": 400}
     assert recipe.row("one").method.dim == 64
 
 
 def test_overrides_change_keys_of_tables(path):
     recipe = Recipe.load(path, ["train.lr=2e-4", "data.corpus=/some/where", "seeds=[1, 2]"])
-    assert (recipe.train.lr, recipe.data.corpus, recipe.seeds) == (2e-4, "/some/where", (1, 2))
+    row = recipe.rows[0]
+    assert (row.train.lr, row.data.corpus, recipe.seeds) == (2e-4, "/some/where", (1, 2))
 
 
 @pytest.mark.parametrize(
     ("override", "message"),
     [
-        ("train.rate=1", r"\[train\] has no option 'rate'; it takes: .*lr"),
+        ("train.rate=1", r"train has no option 'rate'; it takes: .*lr"),
         ("tain.lr=1", "a recipe has no key 'tain'; it takes: data"),
         ("train.lr", "an override is key=value"),
         ("title.x=1", "'title' is not a table"),
@@ -59,6 +60,13 @@ def test_overrides_change_keys_of_tables(path):
 def test_a_wrong_override_is_refused_by_naming_the_known_keys(path, override, message):
     with pytest.raises(RecipeError, match=message):
         Recipe.load(path, [override])
+
+
+def test_a_row_may_change_data_and_training_for_itself(tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text(TABLE + 'data = {image = "regions"}\ntrain = {batch = 7}\n')
+    row = Recipe.load(path).rows[0]
+    assert (row.data.image, row.train.batch, row.train.lr) == ("regions", 7, 1.0)
 
 
 def test_a_row_that_is_not_there_lists_those_that_are(path):

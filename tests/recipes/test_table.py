@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from deixis.cli.progress import Bars
+from deixis.errors import RunError
 from deixis.evaluation.hubness import corrected
 from deixis.methods.matcher import load
 from deixis.recipes.derive import derive
@@ -46,7 +47,7 @@ def nothing(*args) -> None:
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     recipe = Recipe.load(ROOT / "recipes/tiny.toml").tiny()
-    prepared = prepare(recipe.data, nothing)
+    prepared = prepare(recipe.rows[0].data, nothing)
     folders = []
     for seed in (0, 1):
         folder = tmp_path_factory.mktemp("run") / f"vse-{seed}"
@@ -57,15 +58,15 @@ def trained(tmp_path_factory):
 
 def test_an_ensemble_of_one_run_scores_as_the_run_itself(trained):
     folders, prepared = trained
-    alone = derive(Derived("one", ("VSE++",)), folders[:1], prepared)
+    alone = derive(Derived("one", ("VSE++",)), [(folders[0], prepared)])
     assert alone == json.loads((folders[0] / "metrics.json").read_text())["measures"]
-    assert derive(Derived("two", ("VSE++",)), folders, prepared) != alone
+    assert derive(Derived("two", ("VSE++",)), [(folder, prepared) for folder in folders]) != alone
 
 
 def test_a_training_bank_changes_the_order_but_not_the_training(trained):
     folders, prepared = trained
-    plain = derive(Derived("plain", ("VSE++",)), folders[:1], prepared)
-    assert derive(Derived("bank", ("VSE++",), bank=10), folders[:1], prepared) != plain
+    plain = derive(Derived("plain", ("VSE++",)), [(folders[0], prepared)])
+    assert derive(Derived("bank", ("VSE++",), bank=10), [(folders[0], prepared)]) != plain
 
 
 def test_popularity_is_taken_from_every_score():
@@ -93,3 +94,10 @@ def test_the_page_shows_queries_won_and_lost_with_their_pictures(trained, tmp_pa
     assert page.count("<section>") > 4
     assert "class='right'" in page
     assert "data:image/jpeg;base64," in page
+
+
+def test_a_folder_of_another_run_is_refused_with_what_differs(trained):
+    folders, prepared = trained
+    recipe = Recipe.load(ROOT / "recipes/tiny.toml", ["train.lr=0.5"]).tiny()
+    with pytest.raises(RunError, match="another train"):
+        run_row(recipe, recipe.rows[0], 0, prepared, folders[0], nothing)

@@ -27,7 +27,8 @@ def demo(
 
     loaded, report = run_recipe(recipe, [], folder / "runs", tiny=False, threads=threads)
     output.print(report.terminal())
-    corpus = find_corpus(loaded.data, lambda what, done, total: None).split(loaded.data.test)
+    data = loaded.rows[0].data
+    corpus = find_corpus(data, lambda what, done, total: None).split(data.test)
     run = run_folder(loaded, loaded.rows[0], loaded.seeds[0], folder / "runs")
     library, pictures = folder / "library", corpus.path(0).parent
     with Bars() as bars:

@@ -30,5 +30,5 @@ def train(
     loaded = Recipe.load(recipe, overrides or [])
     loaded = loaded.tiny() if tiny else loaded
     chosen = loaded.row(row) if row else loaded.rows[0]
-    done = run_one(loaded, chosen, seed, prepare_with_progress(loaded.data), runs)
+    done = run_one(loaded, chosen, seed, prepare_with_progress(chosen.data), runs)
     say(f"{done.folder}  RSUM {done.result['measures']['rsum']:.1f}")

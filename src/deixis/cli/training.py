@@ -1,7 +1,8 @@
 """What training verbs share: a recipe's rows run with progress shown."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -22,25 +23,29 @@ def run_recipe(
     torch.set_num_threads(threads)
     recipe = Recipe.load(path, overrides)
     recipe = recipe.tiny() if tiny else recipe
-    prepared = prepare_with_progress(recipe.data)
-    lines = [Line("chance", (chance(prepared.splits["test"].corpus),), {})]
+    prepare_once = cache(prepare_with_progress)
+    test = prepare_once(recipe.rows[0].data).splits["test"]
+    lines = [Line("chance", (chance(test.corpus),), {})]
     for row in recipe.rows:
+        prepared = prepare_once(row.data)
         results = [run_one(recipe, row, seed, prepared, runs).result for seed in recipe.seeds]
         lines.append(Line(row.label, tuple(result["measures"] for result in results), row.printed))
-    lines += [derived_line(recipe, line, prepared, runs) for line in recipe.derived]
+    lines += [derived_line(recipe, line, prepare_once, runs) for line in recipe.derived]
     return recipe, Report(recipe.title, recipe.paper, recipe.note, tuple(lines))
 
 
-def derived_line(recipe: Recipe, derived: Derived, prepared: Prepared, runs: Path) -> Line:
+def derived_line(
+    recipe: Recipe, derived: Derived, prepared: Callable[[DataSpec], Prepared], runs: Path
+) -> Line:
     """Measure a line that needs no training; one seed at a time when a single row is named."""
-    folders = [
-        [run_folder(recipe, recipe.row(label), seed, runs) for label in derived.of]
+    rows = [recipe.row(label) for label in derived.of]
+    groups = [
+        [(run_folder(recipe, row, seed, runs), prepared(row.data)) for row in rows]
         for seed in recipe.seeds
     ]
-    if len(derived.of) > 1:
-        folders = [[folder for seed in folders for folder in seed]]
-    measured = tuple(derive(derived, group, prepared) for group in folders)
-    return Line(derived.label, measured, derived.printed)
+    if len(rows) > 1:
+        groups = [[run for group in groups for run in group]]
+    return Line(derived.label, tuple(derive(derived, group) for group in groups), derived.printed)
 
 
 def run_folder(recipe: Recipe, row: Row, seed: int, runs: Path) -> Path:

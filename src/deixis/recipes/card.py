@@ -15,9 +15,9 @@ def model_card(recipe: Recipe, row: Row, seed: int, result: Mapping[str, Any]) -
 A model of **{paper.title}** ({paper.authors}, {paper.venue} {paper.year}), trained by recipe
 `{recipe.name}` ({recipe.title}), seed {seed}.
 
-- Data: `{recipe.data.corpus}`, split `{recipe.data.train}` to train, `{recipe.data.val}` to choose.
-- Features: images `{recipe.data.image}`, texts `{recipe.data.text}`.
-- Judged on `{recipe.data.test}`: {result["protocol"]}, split {result["split_sha"]}, ties
+- Data: `{row.data.corpus}`, split `{row.data.train}` to train, `{row.data.val}` to choose.
+- Features: images `{row.data.image}`, texts `{row.data.text}`.
+- Judged on `{row.data.test}`: {result["protocol"]}, split {result["split_sha"]}, ties
   {result["tie_rule"]}; {result["gallery"]["t2i"]} images, {result["gallery"]["i2t"]} texts.
 
 | measure | value |

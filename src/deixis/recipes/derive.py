@@ -15,10 +15,10 @@ from deixis.recipes.recipe import Derived
 from deixis.similarity.blocks import score_matrix
 
 
-def derive(derived: Derived, runs: Sequence[Path], prepared: Prepared) -> dict[str, float]:
-    """Measure the average of the runs' scores on the test split."""
-    matrices = [_scores(run, prepared, derived.bank) for run in runs]
-    return judge(ensemble(matrices), prepared.splits["test"].corpus).measures
+def derive(derived: Derived, runs: Sequence[tuple[Path, Prepared]]) -> dict[str, float]:
+    """Measure the average of some runs' scores on the test split; each has its own features."""
+    matrices = [_scores(run, prepared, derived.bank) for run, prepared in runs]
+    return judge(ensemble(matrices), runs[0][1].splits["test"].corpus).measures
 
 
 def _scores(run: Path, prepared: Prepared, bank: int) -> Float[ndarray, "image text"]:

@@ -12,6 +12,15 @@ from deixis.methods.model import Method, methods
 from deixis.registry import build_dataclass
 from deixis.training.spec import TrainSpec
 
+TINY_DATA: dict[str, Any] = {
+    "corpus": "scenes",
+    "size": 120,
+    "train": "train",
+    "val": "val",
+    "test": "test",
+    "holdout": 0,
+}
+
 
 @dataclass(frozen=True)
 class DataSpec:
@@ -29,11 +38,16 @@ class DataSpec:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: a method with its options, and what the paper printed for it."""
+    """A line of the table: a method with its options, and what the paper printed for it.
+
+    A row may change keys of [data] and [train] for itself; here they are already resolved.
+    """
 
     label: str
     method: Method
     options: Mapping[str, Any]  # the method as written, for the run's config
+    data: DataSpec
+    train: TrainSpec
     printed: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -58,8 +72,6 @@ class Recipe:
     name: str
     title: str
     paper: str
-    data: DataSpec
-    train: TrainSpec
     rows: tuple[Row, ...]
     derived: tuple[Derived, ...] = ()
     seeds: tuple[int, ...] = (0,)
@@ -82,7 +94,7 @@ class Recipe:
     def of(cls, name: str, table: Mapping[str, Any]) -> "Recipe":
         """Build a recipe from its table, refusing keys it does not know."""
         load_all()
-        known = {"row" if f.name == "rows" else f.name for f in fields(cls)} - {"name"}
+        known = {f.name for f in fields(cls)} - {"name", "rows"} | {"row", "data", "train"}
         unknown = sorted(set(table) - known)
         if unknown:
             listed = ", ".join(sorted(known))
@@ -93,9 +105,7 @@ class Recipe:
             name=name,
             title=table.get("title", name),
             paper=table.get("paper", ""),
-            data=build_dataclass(DataSpec, table.get("data", {}), "[data]"),
-            train=build_dataclass(TrainSpec, table.get("train", {}), "[train]"),
-            rows=tuple(_row(row) for row in table["row"]),
+            rows=tuple(_row(row, table) for row in table["row"]),
             derived=tuple(
                 build_dataclass(Derived, line, "[[derived]]") for line in table.get("derived", ())
             ),
@@ -113,33 +123,37 @@ class Recipe:
 
     def tiny(self) -> "Recipe":
         """The same table in seconds: few pictures, narrow models, one epoch, one seed."""
-        data = replace(self.data, corpus="scenes", size=120, train="train", val="val", test="test")
-        train = replace(self.train, length="1 epochs", batch=min(self.train.batch, 32), chunk=0)
-        rows = tuple(_narrow(row) for row in self.rows)
-        return replace(
-            self, name=f"{self.name}-tiny", data=data, train=train, rows=rows, seeds=(0,)
-        )
+        rows = tuple(_tiny_row(row) for row in self.rows)
+        return replace(self, name=f"{self.name}-tiny", rows=rows, seeds=(0,))
 
 
-def _row(table: Mapping[str, Any]) -> Row:
-    if "method" not in table or "name" not in table["method"]:
-        raise RecipeError(f"row '{table.get('label', '?')}' names no method: method = {{name = …}}")
-    options = dict(table["method"])
+def _row(row: Mapping[str, Any], table: Mapping[str, Any]) -> Row:
+    if "name" not in row.get("method", {}):
+        raise RecipeError(f"row '{row.get('label', '?')}' names no method: method = {{name = …}}")
+    options = dict(row["method"])
     method = methods.build(options["name"], {k: v for k, v in options.items() if k != "name"})
-    rest = {key: value for key, value in table.items() if key != "method"}
-    rest.setdefault("label", options["name"])
-    return build_dataclass(Row, {**rest, "method": method, "options": options}, "[[row]]")
+    label = row.get("label", options["name"])
+    resolved: dict[str, Any] = {**row, "label": label, "method": method, "options": options}
+    for key, kind in (("data", DataSpec), ("train", TrainSpec)):
+        changed = {**table.get(key, {}), **row.get(key, {})}
+        resolved[key] = build_dataclass(kind, changed, f"row '{label}': {key}")
+    return build_dataclass(Row, resolved, "[[row]]")
 
 
-def _narrow(row: Row) -> Row:
+def _tiny_row(row: Row) -> Row:
     limits = {"dim": 32, "word_dim": 32, "hidden": 32, "warmup": 5}
     small = {
         key: min(limit, getattr(row.method, key))
         for key, limit in limits.items()
         if hasattr(row.method, key)
     }
-    method: Method = replace(row.method, **small)
-    return replace(row, method=method, options={**row.options, **small})
+    return replace(
+        row,
+        method=replace(row.method, **small),
+        options={**row.options, **small},
+        data=replace(row.data, **TINY_DATA),
+        train=replace(row.train, length="1 epochs", batch=min(row.train.batch, 32), chunk=0),
+    )
 
 
 def _override(table: dict[str, Any], text: str) -> None:

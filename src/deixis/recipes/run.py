@@ -11,6 +11,7 @@ import torch
 from deixis.data.augment import Augmented
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.dataset import Dataset
+from deixis.errors import RunError
 from deixis.evaluation.evaluate import evaluate
 from deixis.features.files import write_atomic, write_json
 from deixis.methods.matcher import Matcher, RunConfig
@@ -20,6 +21,8 @@ from deixis.recipes.recipe import Recipe, Row
 from deixis.training.checkpoint import read_tensors
 from deixis.training.loop import Batches, Fit, Tell
 from deixis.training.spec import TrainSpec
+
+RESOLVED = "recipe.json"  # the row as it was resolved, overrides included
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,7 @@ def run_row(
     A finished run is read back, never repeated; an unfinished one goes on where it stopped.
     """
     metrics = folder / "metrics.json"
+    claim(folder, row, seed)
     if metrics.exists():
         return RowRun(folder, json.loads(metrics.read_text(encoding="utf-8")))
     torch.use_deterministic_algorithms(True)
@@ -48,25 +52,47 @@ def run_row(
     fit = Fit(
         model=model,
         objective=objective,
-        batches=batches_of(recipe.train, prepared.splits["train"], seed, sizes.vocabulary),
-        spec=recipe.train,
+        batches=batches_of(row.train, prepared.splits["train"], seed, sizes.vocabulary),
+        spec=row.train,
         seed=seed,
         folder=folder,
         validate=lambda trained: evaluate(trained, val).measures["rsum"],
     )
     fit.run(tell)
     model.load_state_dict(read_tensors(folder / "best.safetensors")[0])
-    config = RunConfig(row.options, sizes, recipe.data.image, recipe.data.text, recipe.name, seed)
+    config = RunConfig(row.options, sizes, row.data.image, row.data.text, recipe.name, seed)
     Matcher(model, config, prepared.vocabulary).save(folder)
     result = evaluate(model, prepared.splits["test"])
     result.save_ranks(folder)
-    write_json(folder / "recipe.json", asdict(recipe) | {"row": row.label, "seed": seed})
     card = model_card(recipe, row, seed, result.to_dict())
     write_atomic(folder / "README.md", card.encode())
     write_json(metrics, result.to_dict())
     for leftover in ("best.safetensors", "state.safetensors"):
         (folder / leftover).unlink()
     return RowRun(folder, result.to_dict())
+
+
+def claim(folder: Path, row: Row, seed: int) -> None:
+    """Write down what a run folder is for, or refuse one that was made for something else."""
+    record = {
+        "row": row.label,
+        "seed": seed,
+        "method": dict(row.options),
+        "data": asdict(row.data),
+        "train": asdict(row.train),
+    }
+    path = folder / RESOLVED
+    if not path.exists():
+        write_json(path, record)
+        return
+    found = json.loads(path.read_text(encoding="utf-8"))
+    wanted = json.loads(json.dumps(record))
+    for key in wanted:
+        if found.get(key) != wanted[key]:
+            raise RunError(
+                f"{folder} holds a run with another {key}: {found.get(key)}; now {wanted[key]}. "
+                "Delete it or keep these runs elsewhere (--runs)"
+            )
 
 
 def batches_of(spec: TrainSpec, train: Dataset, seed: int, vocabulary: int) -> Batches:
