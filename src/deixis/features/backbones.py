@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
+from deixis.features.hf import HFImages, HFTexts
 from deixis.features.joined import Flipped, Joined
 from deixis.features.lite0 import Lite0, Lite2
 from deixis.features.minilm import MiniLM
@@ -72,19 +73,21 @@ text_backbones.register("words")(Words)
 def image_backbone(name: str) -> ImageBackbone:
     """The image backbone a recipe names.
 
-    ``lite0:flip`` sees pictures mirrored; ``lite0+lite2`` puts several whole-image vectors side by
-    side.
+    ``hf:<folder or hub id>`` is a tower of the transformers library; ``lite0:flip`` sees pictures
+    mirrored; ``lite0+lite2`` puts several whole-image vectors side by side.
     """
     views = [_view(part) for part in name.split("+")]
     return views[0] if len(views) == 1 else Joined(tuple(views))
 
 
 def text_source(name: str) -> TextSource:
-    """The text backbone a recipe names."""
-    return text_backbones.build(name, {})
+    """The text backbone a recipe names: a known one, or ``hf:<folder or hub id>``."""
+    hf = name.startswith("hf:")
+    return HFTexts(name.removeprefix("hf:")) if hf else text_backbones.build(name, {})
 
 
 def _view(name: str) -> ImageBackbone:
     plain = name.removesuffix(":flip")
-    backbone = image_backbones.build(plain, {})
+    hf = plain.startswith("hf:")
+    backbone = HFImages(plain.removeprefix("hf:")) if hf else image_backbones.build(plain, {})
     return backbone if plain == name else Flipped(backbone)

@@ -1,0 +1,229 @@
+"""Pretrained towers in the layout of the transformers library: ``hf:<folder or hub id>``.
+
+Any vision tower (CLIP, SigLIP, DINOv2, ViT, ResNet and their kin) gives a vector a patch and one
+for the whole picture; any text tower gives one a word piece and one for the whole text. The two
+sides of a CLIP or SigLIP give their whole-item vectors in the space they share.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from jaxtyping import UInt8
+from numpy import ndarray
+
+from deixis.errors import FeatureError
+from deixis.features.boxes import grid_boxes
+from deixis.features.files import json_hash
+from deixis.features.images import DECODING, open_square
+from deixis.features.packed import PackedRegions, PackedTokens, offsets_of
+
+BATCH = 16
+LONGEST = 512  # word pieces, where the tower itself sets no limit
+
+
+@dataclass(frozen=True)
+class HFImages:
+    """A vision tower, frozen: patches as regions, the tower's own vector as the whole picture.
+
+    The whole picture is pressed into the tower's square, never cropped, so that a patch covers the
+    same share of any picture.
+    """
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """What a recipe calls it."""
+        return f"hf:{self.path}"
+
+    def identity(self) -> dict[str, str]:
+        """What a cache of these features must have been made with."""
+        settings = {**DECODING, "side": self.side, "mean": self._mean, "std": self._std}
+        return {"weights": weights_hash(self._model), "preprocessing": json_hash(settings)}
+
+    def read(self, path: Path) -> UInt8[ndarray, "y x 3"]:
+        """Open one picture as the tower wants it."""
+        return open_square(path, self.side)
+
+    def __call__(self, pictures: Sequence[UInt8[ndarray, "y x 3"]]) -> PackedRegions:
+        """Turn opened pictures into patches and a whole vector each."""
+        import torch  # noqa: PLC0415
+
+        blank = np.zeros((self.side, self.side, 3), np.uint8)  # gives an empty batch its shapes
+        grids, wholes = [], []
+        with torch.inference_mode():
+            for start in range(0, max(len(pictures), 1), BATCH):
+                pixels = np.stack(list(pictures[start : start + BATCH]) or [blank])
+                patches, whole = self.tower(torch.from_numpy(pixels.astype(np.float32)))
+                grids.append(patches.numpy())
+                wholes.append(whole.numpy())
+        count = len(pictures)
+        grid, pooled = np.concatenate(grids)[:count], np.concatenate(wholes)[:count]
+        boxes = np.tile(grid_boxes(math.isqrt(grid.shape[1])), (count, 1))
+        values = grid.reshape(-1, grid.shape[2])
+        return PackedRegions(values, offsets_of([grid.shape[1]] * count), boxes, pooled)
+
+    @cached_property
+    def tower(self) -> Any:
+        """The tower as a torch module from pixels to patches and whole vectors."""
+        from deixis.features.towers import VisionTower  # noqa: PLC0415 — torch comes with it
+
+        return VisionTower(self._model, self._mean, self._std).eval()
+
+    @cached_property
+    def side(self) -> int:
+        """Pixels of the square the tower looks at."""
+        size: Any = self._settings.get("crop_size") or self._settings.get("size")
+        if isinstance(size, dict):
+            size = size.get("height") or size.get("shortest_edge")
+        config = self._model.config
+        vision = getattr(config, "vision_config", config)
+        return int(size if size else getattr(vision, "image_size", 224))
+
+    @property
+    def _mean(self) -> list[float]:
+        return [float(x) for x in self._settings.get("image_mean", (0.485, 0.456, 0.406))]
+
+    @property
+    def _std(self) -> list[float]:
+        return [float(x) for x in self._settings.get("image_std", (0.229, 0.224, 0.225))]
+
+    @cached_property
+    def _settings(self) -> dict[str, Any]:
+        from transformers.utils.hub import cached_file  # noqa: PLC0415 — an optional dependency
+
+        options: dict[str, Any] = {"_raise_exceptions_for_missing_entries": False}
+        found = cached_file(self.path, "preprocessor_config.json", **options)
+        return dict(json.loads(Path(found).read_text(encoding="utf-8"))) if found else {}
+
+    @cached_property
+    def _model(self) -> Any:
+        return load_model(self.path)
+
+
+@dataclass(frozen=True)
+class HFTexts:
+    """A text tower, frozen: states of word pieces, and one vector for the whole text.
+
+    The whole vector is the one shared with pictures where there is one, else the mean of the
+    states at unit length.
+    """
+
+    path: str
+
+    @property
+    def name(self) -> str:
+        """What a recipe calls it."""
+        return f"hf:{self.path}"
+
+    @property
+    def size(self) -> int:
+        """How many word pieces there are."""
+        return len(self.tokenizer)
+
+    def fit(self, texts: Sequence[str]) -> "HFTexts":
+        """Pretrained: there is nothing to learn from the texts."""
+        return self
+
+    def identity(self) -> dict[str, str]:
+        """What a cache of these features must have been made with."""
+        pieces = self.tokenizer.get_vocab()
+        settings = {"pieces": json_hash(pieces), "longest": self._longest}
+        return {"weights": weights_hash(self._model), "preprocessing": json_hash(settings)}
+
+    def __call__(self, texts: Sequence[str]) -> PackedTokens:
+        """Turn texts into word pieces with their states."""
+        import torch  # noqa: PLC0415
+
+        parts = []
+        with torch.inference_mode():
+            for start in range(0, max(len(texts), 1), BATCH):
+                ids, mask = self.pieces(texts[start : start + BATCH] or [""])
+                states, whole = self.tower(ids, mask)
+                parts.append((ids[mask], states[mask], whole, mask.sum(dim=1)))
+        columns = [torch.cat(column).numpy() for column in zip(*parts, strict=True)]
+        counts = columns[3][: len(texts)]
+        rows = int(counts.sum())  # none when there was but a made-up text
+        ids, values, pooled = columns[0][:rows], columns[1][:rows], columns[2][: len(texts)]
+        return PackedTokens(ids, offsets_of(counts), values, pooled)
+
+    def pieces(self, texts: Sequence[str]) -> tuple[Any, Any]:
+        """Word pieces as padded ids and the mask of those that exist."""
+        # SigLIP learnt on texts filled up to one length and reads its answer off the last place.
+        full = self._model.config.model_type.startswith("siglip")
+        found = self.tokenizer(
+            list(texts),
+            padding="max_length" if full else "longest",
+            truncation=True,
+            max_length=self._longest,
+            return_tensors="pt",
+        )
+        ids = found["input_ids"]
+        mask = ids != self.tokenizer.pad_token_id if full else found["attention_mask"].bool()
+        return ids, mask
+
+    @cached_property
+    def tower(self) -> Any:
+        """The tower as a torch module from ids and mask to states and whole vectors."""
+        from deixis.features.towers import TextTower  # noqa: PLC0415 — torch comes with it
+
+        return TextTower(self._model).eval()
+
+    @cached_property
+    def tokenizer(self) -> Any:
+        """What cuts texts into word pieces."""
+        _need_transformers()
+        from transformers import AutoTokenizer  # noqa: PLC0415
+
+        try:
+            return AutoTokenizer.from_pretrained(self.path)
+        except Exception as error:  # the library raises many kinds for one cause
+            raise FeatureError(f"hf:{self.path} has no tokenizer that loads ({error})") from error
+
+    @cached_property
+    def _longest(self) -> int:
+        config = self._model.config
+        places = getattr(getattr(config, "text_config", config), "max_position_embeddings", LONGEST)
+        return int(min(places, self.tokenizer.model_max_length, LONGEST))
+
+    @cached_property
+    def _model(self) -> Any:
+        return load_model(self.path)
+
+
+def load_model(path: str) -> Any:
+    """Load a tower's weights, from safetensors alone."""
+    _need_transformers()
+    from transformers import AutoModel  # noqa: PLC0415
+
+    try:
+        return AutoModel.from_pretrained(path, use_safetensors=True).float().eval()
+    except Exception as error:  # the library raises many kinds for one cause
+        raise FeatureError(
+            f"hf:{path} cannot be loaded: a folder or hub id with config.json and"
+            f" model.safetensors would do ({error})"
+        ) from error
+
+
+def weights_hash(model: Any) -> str:
+    """SHA-256 of a model's tensors."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(model.state_dict().items()):
+        digest.update(name.encode() + tensor.contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _need_transformers() -> None:
+    try:
+        import transformers  # noqa: F401, PLC0415
+    except ImportError as error:
+        raise FeatureError(
+            "hf: towers need the transformers library; pip install 'deixis[transformers]' brings it"
+        ) from error

@@ -1,0 +1,74 @@
+"""Pretrained towers as torch modules with one way in and one way out, to be frozen or trained.
+
+This module needs torch; nothing else in this folder imports it before a tower is used.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+
+class VisionTower(nn.Module):
+    """Pixels of 0 to 255 to a vector a patch and one for the whole picture."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, model: nn.Module, mean: Sequence[float], std: Sequence[float]) -> None:
+        super().__init__()
+        self.model: Any = model
+        self.register_buffer("mean", torch.tensor(mean) * 255, persistent=False)
+        self.register_buffer("std", torch.tensor(std) * 255, persistent=False)
+
+    def forward(
+        self, pixels: Float[Tensor, "image y x 3"]
+    ) -> tuple[Float[Tensor, "image patch feature"], Float[Tensor, "image whole"]]:
+        """See a batch of pictures."""
+        values = ((pixels - self.mean) / self.std).permute(0, 3, 1, 2)
+        out = getattr(self.model, "vision_model", self.model)(pixel_values=values)
+        # CLIP projects into the space shared with texts; SigLIP's vector lies there already.
+        project = getattr(self.model, "visual_projection", nn.Identity())
+        return _patches(out.last_hidden_state), project(_vector(out))
+
+
+class TextTower(nn.Module):
+    """Word pieces to a state each and one vector for the whole text."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model: Any = model
+
+    def forward(
+        self, ids: Int[Tensor, "text piece"], mask: Bool[Tensor, "text piece"]
+    ) -> tuple[Float[Tensor, "text piece feature"], Float[Tensor, "text whole"]]:
+        """Read a batch of texts."""
+        full = self.model.config.model_type.startswith("siglip")
+        asked: dict[str, Any] = {"input_ids": ids}
+        if not full:  # it reads its padding, as it was trained to
+            asked["attention_mask"] = mask.long()
+        out = getattr(self.model, "text_model", self.model)(**asked)
+        states = out.last_hidden_state
+        if hasattr(self.model, "vision_model"):
+            return states, getattr(self.model, "text_projection", nn.Identity())(_vector(out))
+        weight = mask[..., None].to(states.dtype)
+        mean = (states * weight).sum(1) / weight.sum(1).clamp(min=1)
+        return states, nn.functional.normalize(mean, dim=1)
+
+
+def _patches(hidden: Tensor) -> Float[Tensor, "image patch feature"]:
+    """States of the patches in reading order, without the class and register places before them."""
+    if hidden.ndim == 4:  # a map of a convolutional network
+        return hidden.flatten(2).transpose(1, 2)
+    side = int(hidden.shape[1] ** 0.5)  # fewer places stand before the patches than a row has
+    return hidden[:, hidden.shape[1] - side * side :]
+
+
+def _vector(out: Any) -> Float[Tensor, "item whole"]:
+    """One vector an item: the tower's own, or the state of its first place."""
+    pooled = getattr(out, "pooler_output", None)
+    if pooled is None:
+        return out.last_hidden_state[:, 0]
+    return pooled.flatten(1)
