@@ -11,6 +11,8 @@ from deixis.errors import DeixisError
 
 VERBS = (
     "data",
+    "features",
+    "adopt",
     "train",
     "table",
     "compare",

@@ -1,13 +1,16 @@
 """The features of a corpus: used where they lie, or extracted once into the user's cache."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from deixis.data.corpus import Corpus
 from deixis.data.regions import Placed, has_arrays, read_regions
-from deixis.features.backbones import TextBackbone, image_backbone
+from deixis.features.backbones import TextBackbone, image_backbone, text_source
+from deixis.features.cache import read_manifest
 from deixis.features.extract import extract_images, extract_texts
 from deixis.features.files import json_hash
 from deixis.features.graph import cache_folder
@@ -39,9 +42,35 @@ def text_features(
     return extract_texts(backbone, texts, features_folder(sha, name), sha, progress)
 
 
-def images_folder(corpus: Corpus, name: str) -> Path:
-    """Where a backbone's features of a corpus' images are kept."""
-    return features_folder(_images_hash(corpus, name == PrecomputedRegions.name), name)
+@dataclass(frozen=True)
+class Extracted:
+    """What became of a corpus: how many images and texts have features, and which images broke."""
+
+    images: int
+    texts: int
+    broken: Mapping[str, str]  # file → reason
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        return asdict(self)
+
+
+def extract_corpus(
+    corpus: Corpus, image: str, text: str, progress: Callable[[str], Progress]
+) -> Extracted:
+    """Extract a corpus' images, and its texts when a text backbone is named."""
+    regions, places = image_features(corpus, image, progress(image))
+    empty = np.flatnonzero(np.diff(regions.offsets)[places] == 0)
+    reasons: dict[str, str] = {}
+    if len(empty):
+        sha = _images_hash(corpus, image == PrecomputedRegions.name)
+        reasons = read_manifest(features_folder(sha, image))["broken"]
+    broken = {corpus.files[i]: reasons.get(str(i), "it has no regions") for i in empty.tolist()}
+    texts = 0
+    if text:
+        backbone = text_source(text).fit(corpus.texts)
+        texts = len(text_features(corpus.texts, backbone, text, progress(text)))
+    return Extracted(len(places) - len(broken), texts, broken)
 
 
 def features_folder(sha: str, name: str) -> Path:

@@ -5,6 +5,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from deixis.errors import RecipeError
+from deixis.features.vectors import WordVectors
 from deixis.types import Regions, Tokens
 
 
@@ -36,3 +38,17 @@ class GRU(nn.Module):
             forward, backward = torch.chunk(out, 2, dim=2)
             out = (forward + backward) / 2
         return out, batch.mask
+
+
+def start_words(text: nn.Module, vectors: WordVectors) -> None:
+    """Start a text encoder's word vectors from others'; words without one start normal(0, 1)."""
+    body = next((module for module in text.modules() if isinstance(module, GRU)), None)
+    if body is None:
+        raise RecipeError("this method learns no word vectors; data.text = 'words' would do")
+    width = vectors.values.shape[1]
+    if width != body.embed.embedding_dim:
+        raise RecipeError(f"the word vectors have {width} numbers; set word_dim = {width}")
+    found = torch.from_numpy(vectors.found)
+    with torch.no_grad():
+        nn.init.normal_(body.embed.weight)
+        body.embed.weight[found] = torch.from_numpy(vectors.values)[found]

@@ -81,9 +81,22 @@ def image_backbone(name: str) -> ImageBackbone:
 
 
 def text_source(name: str) -> TextSource:
-    """The text backbone a recipe names: a known one, or ``hf:<folder or hub id>``."""
-    hf = name.startswith("hf:")
-    return HFTexts(name.removeprefix("hf:")) if hf else text_backbones.build(name, {})
+    """The text backbone a recipe names: a known one, or ``hf:<folder or hub id>``.
+
+    ``words:glove`` and ``words:<file>`` are words whose vectors start from others'.
+    """
+    if name.startswith("hf:"):
+        return HFTexts(name.removeprefix("hf:"))
+    return text_backbones.build("words" if vectors_of(name) else name, {})
+
+
+def vectors_of(name: str) -> str:
+    """Where the vectors of words come from, as a text backbone's name tells; "" when from chance.
+
+    >>> vectors_of("words:glove"), vectors_of("words")
+    ('glove', '')
+    """
+    return name.removeprefix("words:") if name.startswith("words:") else ""
 
 
 def _view(name: str) -> ImageBackbone:

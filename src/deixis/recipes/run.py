@@ -11,6 +11,7 @@ import torch
 from deixis.data.augment import Augmented
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.dataset import Dataset
+from deixis.encoders.gru import start_words
 from deixis.errors import RunError
 from deixis.evaluation.evaluate import evaluate
 from deixis.features.files import write_atomic, write_json
@@ -48,6 +49,8 @@ def run_row(
     torch.manual_seed(seed)
     sizes = prepared.sizes
     model, objective = row.method.model(sizes), row.method.objective(sizes)
+    if prepared.vectors is not None:
+        start_words(model.text, prepared.vectors)
     val = prepared.splits["val"]
     fit = Fit(
         model=model,
