@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import torch
 from PIL import Image
-from tiny_towers import tiny_bert, tiny_clip, tiny_dinov2, tiny_resnet, tiny_siglip, tiny_vit
 
 from deixis.errors import FeatureError
 from deixis.features.backbones import image_backbone, text_source
 from deixis.features.extract import extract_images, extract_texts
+from tiny_towers import tiny_bert, tiny_clip, tiny_dinov2, tiny_resnet, tiny_siglip, tiny_vit
 
 TEXTS = ["a red dog", "the boat runs on the sea", "a dog"]
 
