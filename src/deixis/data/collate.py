@@ -6,8 +6,8 @@ from jaxtyping import Bool, Int
 from numpy import ndarray
 from torch import Tensor
 
-from deixis.features.packed import PackedRegions, PackedTokens
-from deixis.types import Regions, Tokens
+from deixis.features.packed import PackedRegions, PackedTokens, PackedTrace
+from deixis.types import Regions, Tokens, Trace
 
 
 def regions_of(packed: PackedRegions, images: Int[ndarray, " image"]) -> Regions:
@@ -30,6 +30,21 @@ def tokens_of(packed: PackedTokens, texts: Int[ndarray, " text"]) -> Tokens:
         mask=torch.from_numpy(mask),
         values=None if packed.values is None else _gather(packed.values, rows, mask),
         pooled=None if packed.pooled is None else _tensor(packed.pooled[texts]),
+        times=None if packed.times is None else _gather(packed.times, rows, mask),
+        trace=None if packed.trace is None else trace_of(packed.trace, texts),
+    )
+
+
+def trace_of(packed: PackedTrace, texts: Int[ndarray, " text"]) -> Trace:
+    """The trace boxes of some texts, padded to the longest of them."""
+    rows, mask = _padded_rows(packed.offsets, texts)
+    word = np.full(rows.shape, -1, dtype=np.int64)
+    word[mask] = packed.word[rows[mask]]
+    return Trace(
+        boxes=_gather(packed.boxes, rows, mask),
+        mask=torch.from_numpy(mask),
+        times=_gather(packed.times, rows, mask),
+        word=torch.from_numpy(word),
     )
 
 

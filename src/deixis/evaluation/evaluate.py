@@ -15,6 +15,7 @@ from deixis.evaluation.measures import both_ways, precision_measures, rank_measu
 from deixis.evaluation.qrels import Qrels
 from deixis.evaluation.ranks import places
 from deixis.evaluation.result import Result
+from deixis.evaluation.twins import twin_measures
 from deixis.methods.model import Model
 from deixis.similarity.blocks import score_matrix
 
@@ -36,7 +37,8 @@ def judge(scores: Float[ndarray, "image text"], corpus: Corpus) -> Result:
     i2t = places(scores, Qrels.of_pairs(corpus.pairs))
     t2i = places(scores.T, Qrels.of_pairs(corpus.pairs[:, ::-1]))
     return Result(
-        measures=both_ways(*(rank_measures(p.best) | precision_measures(p) for p in (i2t, t2i))),
+        measures=both_ways(*(rank_measures(p.best) | precision_measures(p) for p in (i2t, t2i)))
+        | twin_measures(scores, corpus),
         protocol="whole split",
         gallery={"i2t": scores.shape[1], "t2i": scores.shape[0]},
         split_sha=split_sha(corpus),

@@ -46,7 +46,7 @@ def open_cache(folder: Path, wanted: Wanted) -> Packed:
     manifest = read_manifest(folder)
     _refuse_mismatch(folder, manifest, wanted)
     names = [name for name in (*DTYPES, "offsets") if (folder / f"{name}.npy").is_file()]
-    arrays = {name: _mapped(folder / f"{name}.npy") for name in names}
+    arrays: dict[str, Any] = {name: _mapped(folder / f"{name}.npy") for name in names}
     if len(arrays["offsets"]) != int(wanted["items"]) + 1:
         raise FeatureError(f"{folder}/offsets.npy does not fit the manifest; delete the folder")
     return (PackedRegions if wanted["kind"] == "regions" else PackedTokens)(**arrays)

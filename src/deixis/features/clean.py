@@ -80,6 +80,8 @@ def _timed(strokes: Sequence[Stroke]) -> list[list[Point]]:
 
 def _cut_outside(stroke: list[Point]) -> list[list[Point]]:
     """The pieces of a stroke that lie on the canvas or in the band around it, clipped to it."""
+    if all(0 <= point.x <= 1 and 0 <= point.y <= 1 for point in stroke):
+        return [stroke] if stroke else []
     pieces: list[list[Point]] = [[]]
     for point in stroke:
         if min(point.x, point.y) >= -BAND and max(point.x, point.y) <= 1 + BAND:

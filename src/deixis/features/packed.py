@@ -22,6 +22,16 @@ class PackedRegions:
 
 
 @dataclass(frozen=True, slots=True)
+class PackedTrace:
+    """Trace boxes of n texts: text i owns rows ``offsets[i]:offsets[i + 1]``."""
+
+    boxes: Float[ndarray, "row 5"]
+    times: Float[ndarray, "row 2"]  # start and end in seconds
+    word: Int[ndarray, " row"]  # the token a box belongs to, -1 for a window of time
+    offsets: Int[ndarray, " text_plus_one"]
+
+
+@dataclass(frozen=True, slots=True)
 class PackedTokens:
     """Words or word pieces of n texts: text i owns rows ``offsets[i]:offsets[i + 1]``."""
 
@@ -29,6 +39,8 @@ class PackedTokens:
     offsets: Int[ndarray, " text_plus_one"]
     values: Float[ndarray, "row feature"] | None = None
     pooled: Float[ndarray, "text pooled"] | None = None
+    times: Float[ndarray, "row 2"] | None = None  # start and end in seconds
+    trace: PackedTrace | None = None
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
@@ -43,6 +55,6 @@ def offsets_of(counts: Sequence[int] | Int[ndarray, " item"]) -> Int[ndarray, " 
 
 
 def arrays_of(packed: Packed) -> dict[str, ndarray]:
-    """The arrays a packed record holds, by field name; absent ones are left out."""
+    """The arrays a packed record holds, by field name; absent ones and traces are left out."""
     named = {field.name: getattr(packed, field.name) for field in fields(packed)}
-    return {name: array for name, array in named.items() if array is not None}
+    return {name: array for name, array in named.items() if isinstance(array, ndarray)}

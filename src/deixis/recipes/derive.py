@@ -1,4 +1,4 @@
-"""Rows that need no training: averaged scores, and scores corrected by a training bank."""
+"""Rows that need no training: averaged or corrected scores, and controls of a trace."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ from numpy import ndarray
 from deixis.evaluation.encode import encode
 from deixis.evaluation.evaluate import ensemble, judge
 from deixis.evaluation.hubness import corrected, popularity
+from deixis.evaluation.trace_controls import controlled
 from deixis.methods.matcher import load
 from deixis.recipes.prepare import Prepared
 from deixis.recipes.recipe import Derived
@@ -17,15 +18,18 @@ from deixis.similarity.blocks import score_matrix
 
 def derive(derived: Derived, runs: Sequence[tuple[Path, Prepared]]) -> dict[str, float]:
     """Measure the average of some runs' scores on the test split; each has its own features."""
-    matrices = [_scores(run, prepared, derived.bank) for run, prepared in runs]
+    matrices = [_scores(run, prepared, derived) for run, prepared in runs]
     return judge(ensemble(matrices), runs[0][1].splits["test"].corpus).measures
 
 
-def _scores(run: Path, prepared: Prepared, bank: int) -> Float[ndarray, "image text"]:
+def _scores(run: Path, prepared: Prepared, derived: Derived) -> Float[ndarray, "image text"]:
     model = load(run).model
-    images, texts = encode(model, prepared.splits["test"])
+    test = prepared.splits["test"]
+    if derived.control:
+        test = controlled(test, prepared.vocabulary, derived.control)
+    images, texts = encode(model, test)
     scores = score_matrix(model.similarity, images, texts).numpy()
-    if not bank:
+    if not derived.bank:
         return scores
     known = encode(model, prepared.splits["train"])
-    return corrected(scores, *popularity(model.similarity, images, texts, known, bank))
+    return corrected(scores, *popularity(model.similarity, images, texts, known, derived.bank))

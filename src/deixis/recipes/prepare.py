@@ -17,6 +17,7 @@ from deixis.data.scenes.write import write_scenes
 from deixis.errors import DataError, RecipeError
 from deixis.features.backbones import TextBackbone, text_source, vectors_of
 from deixis.features.graph import cache_folder
+from deixis.features.narrated import narrated_tokens
 from deixis.features.packed import PackedRegions, PackedTokens
 from deixis.features.precomputed import PrecomputedRegions
 from deixis.features.vectors import WordVectors, word_vectors
@@ -47,7 +48,7 @@ def prepare(spec: DataSpec, advance: Advance) -> Prepared:
     corpus = corpus.keep(images=np.isin(corpus.splits, list(names.values())))
     backbone = text_source(spec.text).fit(train.texts)
     vocabulary = backbone if isinstance(backbone, Vocabulary) else None
-    tokens = vocabulary(corpus.texts) if vocabulary else _states(backbone, spec, corpus, advance)
+    tokens = _tokens(backbone, spec, corpus, advance)
     placed = _placed(corpus, spec.image, names.values(), advance)
     splits = {key: _part(corpus, name, placed[name], tokens) for key, name in names.items()}
     sizes = _sizes(splits["train"].regions, tokens, backbone.size, corpus)
@@ -69,7 +70,7 @@ def prepare_for(run: Path, matcher: Matcher, corpus: str, split: str, advance: A
     whole = whole.keep(images=np.isin(whole.splits, known if name in known else [name]))
     vocabulary = matcher.vocabulary
     backbone = text_source(spec.text).fit([]) if vocabulary is None else vocabulary
-    tokens = vocabulary(whole.texts) if vocabulary else _states(backbone, spec, whole, advance)
+    tokens = _tokens(backbone, spec, whole, advance)
     return _part(whole, name, _placed(whole, spec.image, [name], advance)[name], tokens)
 
 
@@ -85,7 +86,8 @@ def find_corpus(spec: DataSpec, advance: Advance) -> Corpus:
     def drawn(done: int, total: int) -> None:
         advance("drawing simulated scenes", done, total)
 
-    return read_corpus(write_scenes(folder, images=spec.size, progress=drawn)).captions()
+    scenes = read_corpus(write_scenes(folder, images=spec.size, progress=drawn))
+    return scenes.narrated() if spec.texts == "narrations" else scenes.captions()
 
 
 def _with_holdout(corpus: Corpus, spec: DataSpec) -> Corpus:
@@ -100,11 +102,15 @@ def _with_holdout(corpus: Corpus, spec: DataSpec) -> Corpus:
     return replace(corpus, splits=tuple(splits))
 
 
-def _states(
+def _tokens(
     backbone: TextBackbone, spec: DataSpec, corpus: Corpus, advance: Advance
 ) -> PackedTokens:
-    told = partial(advance, spec.text)
-    return text_features(corpus.texts, backbone, spec.text, told)
+    """The texts of a corpus as the backbone reads them; narrations bring times and traces."""
+    if not isinstance(backbone, Vocabulary):
+        return text_features(corpus.texts, backbone, spec.text, partial(advance, spec.text))
+    if len(corpus.narrations) < len(corpus.texts):
+        return backbone(corpus.texts)
+    return narrated_tokens([corpus.narrations[i] for i in range(len(corpus.texts))], backbone)
 
 
 def _placed(

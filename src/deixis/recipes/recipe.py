@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from deixis.errors import RecipeError
 from deixis.methods import load_all
@@ -30,6 +30,7 @@ class DataSpec:
     size: int = 1600  # pictures drawn when the corpus is the embedded one
     image: str = "lite0"
     text: str = "words"
+    texts: Literal["captions", "narrations"] = "captions"  # which texts of the embedded corpus
     train: str = "train"
     val: str = "val"
     test: str = "test"
@@ -55,13 +56,14 @@ class Row:
 class Derived:
     """A line made from trained rows: their scores averaged, over all their seeds when several.
 
-    With a bank, each score loses the popularity of its image and text among training items; one
-    line a seed then, when a single row is named.
+    With a bank, each score loses the popularity of its image and text among training items; with
+    a control, narrations lose their trace or get a wrong one. A single row gives one line a seed.
     """
 
     label: str
     of: tuple[str, ...]
     bank: int = 0  # nearest training items that say how popular an item is; 0: no correction
+    control: str = ""  # of ``evaluation.trace_controls``; empty: queries as they are
     printed: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -11,6 +11,7 @@ import torch
 from deixis.data.augment import Augmented
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.dataset import Dataset
+from deixis.data.twin_batches import TwinBatches
 from deixis.encoders.gru import start_words
 from deixis.errors import RunError
 from deixis.evaluation.evaluate import evaluate
@@ -100,11 +101,11 @@ def claim(folder: Path, row: Row, seed: int) -> None:
 
 def batches_of(spec: TrainSpec, train: Dataset, seed: int, vocabulary: int) -> Batches:
     """Draw batches as the recipe says."""
-    batches = (
-        ImageBatches(train, spec.batch, seed, spec.texts_an_image)
-        if spec.batching == "images"
-        else PairBatches(train, spec.batch, seed)
-    )
+    batches: PairBatches | ImageBatches | TwinBatches = PairBatches(train, spec.batch, seed)
+    if spec.batching == "images":
+        batches = ImageBatches(train, spec.batch, seed, spec.texts_an_image)
+    elif spec.batching == "twins":
+        batches = TwinBatches(train, spec.batch, seed)
     if not (spec.drop_regions or spec.drop_words):
         return batches
     return Augmented(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)

@@ -17,6 +17,7 @@ COLUMNS = {
     "t2i_hit@10": "R@10",
     "rsum": "RSUM",
 }
+TWINS = {"swap": "swap binding", "twin": "right twin"}  # where a corpus has twins to tell apart
 
 
 @dataclass(frozen=True)
@@ -45,13 +46,19 @@ class Report:
     note: str
     lines: tuple[Line, ...]
 
+    @property
+    def columns(self) -> dict[str, str]:
+        """Measures and their headings; those of twins only where a line has them."""
+        measured = {key for line in self.lines for seed in line.seeds for key in seed}
+        return COLUMNS | {key: name for key, name in TWINS.items() if key in measured}
+
     def rows(self) -> list[list[str]]:
         """Cells as text: a label and a cell a column; the paper's numbers under ours."""
-        out = []
+        out, columns = [], self.columns
         for line in self.lines:
-            out.append([line.label, *(line.cell(key) for key in COLUMNS)])
+            out.append([line.label, *(line.cell(key) for key in columns)])
             if line.printed:
-                found = (line.printed.get(key) for key in COLUMNS)
+                found = (line.printed.get(key) for key in columns)
                 paper = ["–" if value is None else f"{value:.1f}" for value in found]
                 out.append(["  printed in the paper", *paper])
         return out
@@ -60,7 +67,7 @@ class Report:
         """For a terminal."""
         table = Table(title=self.title, caption=self.note or None, title_justify="left")
         table.add_column("")
-        for heading in COLUMNS.values():
+        for heading in self.columns.values():
             table.add_column(heading, justify="right")
         for row in self.rows():
             table.add_row(*row, style="dim" if row[0].startswith(" ") else None)
@@ -68,13 +75,14 @@ class Report:
 
     def markdown(self) -> str:
         """For a document."""
-        lines = [["", *COLUMNS.values()], ["---", *["---:"] * len(COLUMNS)], *self.rows()]
+        columns = self.columns
+        lines = [["", *columns.values()], ["---", *["---:"] * len(columns)], *self.rows()]
         body = "\n".join("| " + " | ".join(cell.strip() for cell in line) + " |" for line in lines)
         return f"**{self.title}**\n\n{body}\n\n{self.note}\n"
 
     def html(self) -> str:
         """For a page."""
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *COLUMNS.values()))
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *self.columns.values()))
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self.rows()

@@ -16,7 +16,7 @@ class TrainSpec:
 
     length: Duration = "30 epochs"
     batch: int = 128  # pairs, or images with their texts
-    batching: Literal["pairs", "images"] = "pairs"
+    batching: Literal["pairs", "images", "twins"] = "pairs"  # twins: their groups stay together
     texts_an_image: int = 0  # with batching = "images"; 0 takes all of them
     drop_regions: float = 0.0  # share of regions left out of an image at a step
     drop_words: float = 0.0  # share of words touched in a text at a step

@@ -1,0 +1,47 @@
+"""Boxes to vectors."""
+
+import math
+from typing import Literal
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+GeometryCode = Literal["linear", "fourier"]
+_OCTAVES = 4
+
+
+class Geometry(nn.Module):
+    """Each of a box's five numbers projected on its own; the five results through an FFN.
+
+    *Formula*: ``FFN([w₁ xmin + b₁; …; w₅ area + b₅])``, 5 × dim in, dim out. ``fourier`` puts
+    the sines and cosines of four octaves beside each number before it is projected.
+    *Paper*: text + trace 2021, A.1, with dim 512 and so 2560 into the FFN. Whether the five
+    projections share weights is not printed; ours do not.
+    """
+
+    def __init__(self, dim: int, code: GeometryCode, dropout: float) -> None:
+        super().__init__()
+        self.code = code
+        inputs = 1 if code == "linear" else 1 + 2 * _OCTAVES
+        self.weight = nn.Parameter(torch.randn(5, inputs, dim) / math.sqrt(inputs))
+        self.bias = nn.Parameter(torch.zeros(5, dim))
+        self.feed = feed_forward(5 * dim, dim, dim, dropout)
+
+    def forward(self, boxes: Float[Tensor, "*item 5"]) -> Float[Tensor, "*item dim"]:
+        """Embed boxes."""
+        # Numbers in 0..1 are centred, so that the projections start with either sign.
+        numbers = (2 * boxes - 1).unsqueeze(-1)
+        if self.code == "fourier":
+            octaves = torch.pi * 2.0 ** torch.arange(_OCTAVES, device=boxes.device)
+            angles = boxes.unsqueeze(-1) * octaves
+            numbers = torch.cat([numbers, angles.sin(), angles.cos()], dim=-1)
+        projected = torch.einsum("...sn,snd->...sd", numbers, self.weight) + self.bias
+        return self.feed(projected.flatten(-2))
+
+
+def feed_forward(size: int, hidden: int, dim: int, dropout: float) -> nn.Sequential:
+    """The two-layer network with ReLU that the embedders and poolers share."""
+    return nn.Sequential(
+        nn.Linear(size, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, dim)
+    )

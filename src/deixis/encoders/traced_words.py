@@ -1,0 +1,143 @@
+"""Words and the trace drawn while they were said, as one sequence through a transformer."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from deixis.encoders.geometry import Geometry, GeometryCode, feed_forward
+from deixis.encoders.position import even_times
+from deixis.encoders.transformer import Transformer
+from deixis.types import Regions, Tokens, Trace
+
+Sequence = tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]
+
+
+@dataclass(frozen=True)
+class EmbedderShape:
+    """What the embedders of words and boxes share."""
+
+    dim: int
+    geometry: GeometryCode
+    dropout: float
+    position: Callable[[int], nn.Module]  # makes the position code of one stream
+
+
+class Words(nn.Module):
+    """The text-token embedder and the query transformer: a text without any trace.
+
+    *Formula*: ``Transformer(FFN(word + position))``. *Paper*: text + trace 2021, A.1.
+    """
+
+    def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
+        super().__init__()
+        self.words = nn.Embedding(vocabulary, shape.dim)
+        self.position = shape.position(shape.dim)
+        self.feed = feed_forward(shape.dim, shape.dim, shape.dim, shape.dropout)
+        self.transformer = transformer
+
+    def forward(self, batch: Regions | Tokens) -> Sequence:
+        """Read words, and whatever a subclass reads of the trace."""
+        assert isinstance(batch, Tokens)
+        places, mask = self.embed(batch)
+        return self.transformer(places, mask), mask
+
+    def embed(self, batch: Tokens) -> Sequence:
+        """The sequence the transformer reads."""
+        times = even_times(batch.ids.shape[1], batch.ids) if batch.times is None else batch.times
+        return self.feed(self.words(batch.ids) + self.position(times)), batch.mask
+
+
+class WordsAndBoxes(Words):
+    """Words followed by the boxes of the trace's time windows: the published query side.
+
+    *Formula*: boxes enter as ``Geometry(box) + position``; every word and every box carries the
+    vector of its kind. Which word a box belongs to is left to attention.
+    *Paper*: text + trace 2021, A.1; the vectors of kind are ours.
+    """
+
+    def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
+        super().__init__(vocabulary, shape, transformer)
+        self.geometry = Geometry(shape.dim, shape.geometry, shape.dropout)
+        self.box_position = shape.position(shape.dim)
+        self.kinds = nn.Parameter(torch.zeros(2, shape.dim))
+        nn.init.normal_(self.kinds, std=0.1)
+
+    def embed(self, batch: Tokens) -> Sequence:
+        """Words first, then windows."""
+        words, mask = super().embed(batch)
+        words = words + self.kinds[0]
+        if batch.trace is None:
+            return words, mask
+        windows = _windows(batch.trace)
+        boxes = self.geometry(windows.boxes) + self.box_position(windows.times) + self.kinds[1]
+        return torch.cat([words, boxes], dim=1), torch.cat([mask, windows.mask], dim=1)
+
+
+class WordsWithBoxes(Words):
+    """Every word joined with the box drawn while it was said: no extra places, binding explicit.
+
+    *Formula*: ``FFN([word; Geometry(its box)])``, as regions join feature and box; a word without
+    a box has a learned vector in its place.
+    *Paper*: ours, of the family of text + trace 2021.
+    """
+
+    def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
+        super().__init__(vocabulary, shape, transformer)
+        self.geometry = Geometry(shape.dim, shape.geometry, shape.dropout)
+        self.nowhere = nn.Parameter(torch.zeros(shape.dim))
+        self.join = feed_forward(2 * shape.dim, shape.dim, shape.dim, shape.dropout)
+
+    def embed(self, batch: Tokens) -> Sequence:
+        """One place a word."""
+        words, mask = super().embed(batch)
+        boxes, there = _of_words(batch.trace, mask)
+        where = torch.where(there.unsqueeze(-1), self.geometry(boxes), self.nowhere)
+        return self.join(torch.cat([words, where], dim=-1)), mask
+
+
+class TraceDropout(nn.Module):
+    """Forgets whole traces in training, so that a query without one is no surprise."""
+
+    def __init__(self, body: Words, rate: float) -> None:
+        super().__init__()
+        self.body = body
+        self.rate = rate
+
+    def forward(self, batch: Regions | Tokens) -> Sequence:
+        """Read the batch, in training with some traces taken away."""
+        assert isinstance(batch, Tokens)
+        if self.training and self.rate and batch.trace is not None:
+            kept = torch.rand(len(batch.ids), 1, device=batch.ids.device) >= self.rate
+            batch = replace(batch, trace=replace(batch.trace, mask=batch.trace.mask & kept))
+        return self.body(batch)
+
+
+def _windows(trace: Trace) -> Trace:
+    """The boxes that belong to windows of time, moved to the front; the rest is left out."""
+    mask = trace.mask & (trace.word < 0)
+    longest = max(1, int(mask.sum(dim=1).max()))
+    order = torch.argsort(~mask, dim=1, stable=True)[:, :longest]
+    index = order.unsqueeze(-1)
+    return Trace(
+        boxes=trace.boxes.gather(1, index.expand(-1, -1, 5)),
+        mask=mask.gather(1, order),
+        times=trace.times.gather(1, index.expand(-1, -1, 2)),
+        word=trace.word.gather(1, order),
+    )
+
+
+def _of_words(
+    trace: Trace | None, words: Bool[Tensor, "item word"]
+) -> tuple[Float[Tensor, "item word 5"], Bool[Tensor, "item word"]]:
+    """The box of every word, and which words have one."""
+    boxes = torch.zeros(*words.shape, 5, device=words.device)
+    there = torch.zeros_like(words)
+    if trace is not None:
+        item, place = (trace.mask & (trace.word >= 0)).nonzero(as_tuple=True)
+        word = trace.word[item, place]
+        boxes[item, word] = trace.boxes[item, place]
+        there[item, word] = True
+    return boxes, there

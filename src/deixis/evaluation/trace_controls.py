@@ -1,0 +1,134 @@
+"""Queries whose trace is taken away, exchanged or spoilt: what a trace must not help by.
+
+A control changes narrations or the boxes cut from them; the words stay, except where the trace is
+all that is left.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+from jaxtyping import Float
+from numpy import ndarray
+
+from deixis.data.dataset import Dataset
+from deixis.errors import EvaluationError
+from deixis.features.narrated import narrated_tokens
+from deixis.features.narration import Narration, Point
+from deixis.features.packed import PackedTrace
+from deixis.features.trace import WINDOW
+from deixis.features.words import SPECIAL, UNKNOWN, Vocabulary
+
+Chance = np.random.Generator
+Narrations = Sequence[Narration]
+Retell = Callable[[Narrations, Chance], list[Narration]]
+
+
+def narrated(
+    dataset: Dataset, vocabulary: Vocabulary, retell: Retell | None = None, window: float = WINDOW
+) -> Dataset:
+    """The dataset with the narrations of its split, told anew if asked, as its queries."""
+    corpus = dataset.corpus
+    silent = [text for text in range(len(corpus.texts)) if text not in corpus.narrations]
+    if silent:
+        raise EvaluationError(f"{len(silent)} texts of '{corpus.name}' have no narration")
+    told = [corpus.narrations[text] for text in range(len(corpus.texts))]
+    if retell is not None:
+        told = retell(told, np.random.default_rng(0))
+    tokens = narrated_tokens(told, vocabulary, window)
+    return replace(dataset, tokens=tokens, texts=np.arange(len(told)))
+
+
+def other_trace(told: Narrations, chance: Chance) -> list[Narration]:
+    """Every query with the trace of another."""
+    order = chance.permutation(len(told))
+    others = dict(zip(order.tolist(), np.roll(order, 1).tolist(), strict=True))
+    return [replace(one, strokes=told[others[i]].strokes) for i, one in enumerate(told)]
+
+
+def shifted(seconds: float) -> Retell:
+    """Every trace later than it was drawn, or earlier."""
+
+    def late(stroke: tuple[Point, ...]) -> tuple[Point, ...]:
+        return tuple(Point(point.x, point.y, point.t + seconds) for point in stroke)
+
+    def retell(told: Narrations, chance: Chance) -> list[Narration]:
+        return [replace(one, strokes=tuple(map(late, one.strokes))) for one in told]
+
+    return retell
+
+
+def without_trace(dataset: Dataset) -> Dataset:
+    """The words alone."""
+    return replace(dataset, tokens=replace(dataset.tokens, trace=None))
+
+
+def without_words(dataset: Dataset) -> Dataset:
+    """The trace alone: as many words as before, all unknown."""
+    ids = dataset.tokens.ids
+    return replace(
+        dataset, tokens=replace(dataset.tokens, ids=np.where(ids < len(SPECIAL), ids, UNKNOWN))
+    )
+
+
+def shuffled_boxes(dataset: Dataset, seed: int = 0) -> Dataset:
+    """The boxes of each trace in random order: places are kept, which word had which is not."""
+    trace = _trace(dataset)
+    chance = np.random.default_rng(seed)
+    # Sorting by owner, by cut and then by chance shuffles windows and words among themselves.
+    owner = np.repeat(np.arange(len(trace.offsets) - 1), np.diff(trace.offsets))
+    order = np.lexsort((chance.random(len(owner)), trace.word >= 0, owner))
+    return _with_boxes(dataset, trace.boxes[order])
+
+
+def jittered_boxes(dataset: Dataset, amount: float, seed: int = 0) -> Dataset:
+    """Every box moved by a normal amount in each direction, as far as the canvas lets it."""
+    boxes = _trace(dataset).boxes
+    moves = np.random.default_rng(seed).normal(0, amount, size=(len(boxes), 2))
+    sides = []
+    for axis, (low, high) in enumerate(((boxes[:, 0], boxes[:, 1]), (boxes[:, 2], boxes[:, 3]))):
+        move = np.clip(moves[:, axis], -low, 1 - high)
+        sides += [low + move, high + move]
+    return _with_boxes(dataset, np.stack([*sides, boxes[:, 4]], axis=1).astype(np.float32))
+
+
+def _trace(dataset: Dataset) -> PackedTrace:
+    if dataset.tokens.trace is None:
+        raise EvaluationError(f"the queries of '{dataset.corpus.name}' have no traces")
+    return dataset.tokens.trace
+
+
+def _with_boxes(dataset: Dataset, boxes: Float[ndarray, "row 5"]) -> Dataset:
+    tokens = replace(dataset.tokens, trace=replace(_trace(dataset), boxes=boxes))
+    return replace(dataset, tokens=tokens)
+
+
+def _jittered(dataset: Dataset, _: Vocabulary, amount: float) -> Dataset:
+    return jittered_boxes(dataset, amount)
+
+
+def _shifted(dataset: Dataset, vocabulary: Vocabulary, seconds: float) -> Dataset:
+    return narrated(dataset, vocabulary, shifted(seconds))
+
+
+CONTROLS: dict[str, Callable[[Dataset, Vocabulary], Dataset]] = {
+    "no trace": lambda dataset, _: without_trace(dataset),
+    "trace alone": lambda dataset, _: without_words(dataset),
+    "trace of another": lambda dataset, words: narrated(dataset, words, other_trace),
+    "boxes shuffled": lambda dataset, _: shuffled_boxes(dataset),
+    **{f"jitter {amount}": partial(_jittered, amount=amount) for amount in (0.02, 0.05, 0.1)},
+    **{
+        f"{seconds:+g} s": partial(_shifted, seconds=seconds)
+        for seconds in (-2.0, -1.0, -0.5, 0.5, 1.0, 2.0)
+    },
+}
+
+
+def controlled(dataset: Dataset, vocabulary: Vocabulary | None, control: str) -> Dataset:
+    """The queries of a split under a control, by its name."""
+    if control not in CONTROLS:
+        raise EvaluationError(f"there is no control '{control}'; known: {', '.join(CONTROLS)}")
+    if vocabulary is None:
+        raise EvaluationError("controls of a trace need texts read as words")
+    return CONTROLS[control](dataset, vocabulary)

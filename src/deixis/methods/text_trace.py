@@ -1,0 +1,91 @@
+"""Text + trace: say what, point where; one query vector from words and a pointer's boxes."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from deixis.encoders.encoder import Encoder
+from deixis.encoders.geometry import GeometryCode
+from deixis.encoders.placed_regions import PlacedRegions
+from deixis.encoders.position import IndexPosition, TimePosition
+from deixis.encoders.traced_words import (
+    EmbedderShape,
+    TraceDropout,
+    Words,
+    WordsAndBoxes,
+    WordsWithBoxes,
+)
+from deixis.encoders.transformer import Transformer
+from deixis.errors import RecipeError
+from deixis.heads.mlp import MeanMLP
+from deixis.losses.base import Objective, Term
+from deixis.losses.contrastive import Contrastive
+from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.similarity.base import Cosine
+
+_BODIES: dict[str, type[Words]] = {
+    "none": Words,
+    "concat": WordsAndBoxes,
+    "word": WordsWithBoxes,
+}
+
+
+@methods.register("text_trace")
+@dataclass(frozen=True)
+class TextTrace(Method):
+    """Two transformers, mean + MLP poolers, cosine, softmax over the batch.
+
+    The defaults are the published sizes; recipes for small machines set their own.
+    """
+
+    name: ClassVar[str] = "text_trace"
+    paper: ClassVar[Paper] = Paper(
+        title="Telling the What while Pointing to the Where: "
+        "Multimodal Queries for Image Retrieval",
+        authors="Soravit Changpinyo, Jordi Pont-Tuset, Vittorio Ferrari, Radu Soricut",
+        year=2021,
+        venue="ICCV",
+    )
+    dim: int = 1024
+    word_dim: int = 512  # of the embedders of words, boxes and regions
+    heads: int = 8
+    query_depth: int = 6  # M, layers of the query transformer
+    image_depth: int = 6  # L, layers of the image transformer
+    fusion: Literal["concat", "word", "none"] = "concat"  # none: text alone
+    position: Literal["index", "time"] = "index"
+    geometry: GeometryCode = "linear"
+    dropout: float = 0.3  # of embedders and poolers
+    layer_dropout: float = 0.1  # inside the transformers
+    trace_dropout: float = 0.0  # share of traces forgotten in training
+    normalise: bool = False  # batch normalisation in the poolers
+
+    def __post_init__(self) -> None:
+        if self.dim % self.heads:
+            raise RecipeError(f"dim is {self.dim}, which {self.heads} heads cannot share evenly")
+
+    def model(self, sizes: Sizes) -> Model:
+        """Regions with boxes against words with a trace."""
+        image = PlacedRegions(
+            sizes.region,
+            self.word_dim,
+            self.geometry,
+            self.dropout,
+            self._transformer(self.image_depth),
+        )
+        position = IndexPosition if self.position == "index" else TimePosition
+        shape = EmbedderShape(self.word_dim, self.geometry, self.dropout, position)
+        query = _BODIES[self.fusion](sizes.vocabulary, shape, self._transformer(self.query_depth))
+        return Model(
+            Encoder(image, self._pooler()),
+            Encoder(TraceDropout(query, self.trace_dropout), self._pooler()),
+            Cosine(),
+        )
+
+    def objective(self, sizes: Sizes) -> Objective:
+        """Pick each pair out of the batch, both ways."""
+        return Objective(Term("rank", Contrastive()))
+
+    def _transformer(self, depth: int) -> Transformer:
+        return Transformer(self.word_dim, self.dim, depth, self.heads, self.layer_dropout)
+
+    def _pooler(self) -> MeanMLP:
+        return MeanMLP(self.dim, 2 * self.dim, self.dropout, normalise=self.normalise)

@@ -1,0 +1,144 @@
+from dataclasses import replace
+
+import pytest
+import torch
+
+from deixis.errors import RecipeError
+from deixis.methods.model import Model, Sizes
+from deixis.methods.text_trace import TextTrace
+from deixis.types import Regions, Tokens, Trace
+
+SIZES = Sizes(region=6, vocabulary=20)
+SMALL = TextTrace(dim=16, word_dim=8, heads=2, query_depth=2, image_depth=2, normalise=True)
+FUSIONS = ["concat", "word"]
+
+
+def small(**options: object) -> Model:
+    torch.manual_seed(0)
+    model = replace(SMALL, **options).model(SIZES)  # type: ignore[arg-type]
+    return model.eval()
+
+
+def regions() -> Regions:
+    torch.manual_seed(1)
+    mask = torch.tensor([[True] * 4, [True, True, False, False]])
+    return Regions(torch.randn(2, 4, 6), mask, torch.rand(2, 4, 5))
+
+
+def trace(texts: int = 2) -> Trace:
+    torch.manual_seed(2)
+    word = torch.tensor([[-1, -1, -1, 0, 1]]).expand(texts, -1)
+    times = torch.rand(texts, 5, 2)
+    return Trace(torch.rand(texts, 5, 5), torch.ones(texts, 5, dtype=torch.bool), times, word)
+
+
+def tokens(with_trace: bool = True) -> Tokens:
+    torch.manual_seed(3)
+    ids = torch.randint(5, 20, (2, 3))
+    mask = torch.tensor([[True, True, True], [True, True, False]])
+    return Tokens(ids, mask, times=torch.rand(2, 3, 2), trace=trace() if with_trace else None)
+
+
+def padded(batch: Tokens) -> Tokens:
+    """The same texts with more padding everywhere, filled with rubbish."""
+    assert batch.times is not None
+    assert batch.trace is not None
+    no, many = torch.zeros(2, 2, dtype=torch.bool), torch.full((2, 2), 7)
+    longer = Trace(
+        torch.cat([batch.trace.boxes, torch.full((2, 2, 5), 9.0)], 1),
+        torch.cat([batch.trace.mask, no], 1),
+        torch.cat([batch.trace.times, torch.full((2, 2, 2), 9.0)], 1),
+        torch.cat([batch.trace.word, torch.tensor([[-1, 1], [-1, 1]])], 1),
+    )
+    return Tokens(
+        torch.cat([batch.ids, many], 1),
+        torch.cat([batch.mask, no], 1),
+        times=torch.cat([batch.times, torch.full((2, 2, 2), 9.0)], 1),
+        trace=longer,
+    )
+
+
+@pytest.mark.parametrize("geometry", ["linear", "fourier"])
+@pytest.mark.parametrize("depth", [0, 2])
+def test_the_order_of_regions_never_matters(geometry, depth):
+    model, images = small(geometry=geometry, image_depth=depth), regions()
+    assert images.boxes is not None
+    order = torch.tensor([2, 0, 3, 1])
+    turned = Regions(images.values[:, order], images.mask[:, order], images.boxes[:, order])
+    assert torch.allclose(model.image(images).vectors, model.image(turned).vectors, atol=1e-6)
+
+
+def test_padding_of_regions_never_matters():
+    model, images = small(), regions()
+    assert images.boxes is not None
+    shorter = Regions(images.values[1:, :2], images.mask[1:, :2], images.boxes[1:, :2])
+    whole = model.image(images).vectors[1:]
+    assert torch.allclose(whole, model.image(shorter).vectors, atol=1e-6)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+@pytest.mark.parametrize("position", ["index", "time"])
+def test_padding_of_queries_never_matters(fusion, position):
+    model, batch = small(fusion=fusion, position=position), tokens()
+    before, after = model.text(batch).vectors, model.text(padded(batch)).vectors
+    assert torch.allclose(before, after, atol=1e-6)
+
+
+@pytest.mark.parametrize("fusion", FUSIONS)
+def test_no_trace_and_an_empty_trace_are_the_same(fusion):
+    model, batch = small(fusion=fusion), tokens()
+    empty = replace(batch, trace=replace(trace(), mask=torch.zeros(2, 5, dtype=torch.bool)))
+    without = model.text(replace(batch, trace=None)).vectors
+    assert torch.allclose(model.text(empty).vectors, without, atol=1e-6)
+    assert not torch.allclose(model.text(batch).vectors, without, atol=1e-3)
+
+
+@pytest.mark.parametrize(("fusion", "used"), [("concat", slice(0, 3)), ("word", slice(3, 5))])
+def test_each_fusion_reads_its_own_cut_of_the_trace(fusion, used):
+    model, batch = small(fusion=fusion), tokens()
+    assert batch.trace is not None
+    batch.trace.boxes.requires_grad_()
+    model.text(batch).vectors[..., 0].sum().backward()
+    grad = batch.trace.boxes.grad
+    assert grad is not None
+    touched = grad.abs().sum(dim=(0, 2)) > 0
+    expected = torch.zeros(5, dtype=torch.bool)
+    expected[used] = True
+    assert torch.equal(touched, expected)
+
+
+def test_text_alone_ignores_the_trace():
+    model, batch = small(fusion="none"), tokens()
+    assert torch.equal(model.text(batch).vectors, model.text(replace(batch, trace=None)).vectors)
+
+
+def test_trace_dropout_forgets_traces_in_training_only():
+    model, batch = small(fusion="word", trace_dropout=1.0, dropout=0.0, layer_dropout=0.0), tokens()
+    with_trace = model.text(batch).vectors
+    without = model.text(replace(batch, trace=None)).vectors
+    assert not torch.allclose(with_trace, without, atol=1e-3)
+    model.text.body.train()
+    assert torch.allclose(model.text(batch).vectors, without, atol=1e-6)
+
+
+def test_a_word_and_the_box_drawn_meanwhile_get_equal_time_codes():
+    model = small(position="time")
+    words, boxes = model.text.body.body.position, model.text.body.body.box_position
+    times = torch.tensor([[[1.0, 2.0], [3.0, 3.5]]])
+    assert torch.equal(words(times), boxes(times))
+
+
+def test_heads_that_do_not_divide_the_width_are_refused_at_once():
+    with pytest.raises(RecipeError, match="dim is 10, which 4 heads"):
+        TextTrace(dim=10, heads=4)
+
+
+def test_the_published_model_has_the_published_sizes():
+    published = TextTrace().model(Sizes(region=2048, vocabulary=100))
+    geometry = published.text.body.body.geometry
+    assert geometry.feed[0].in_features == 2560
+    assert (geometry.feed[0].out_features, geometry.feed[3].out_features) == (512, 512)
+    layers = published.text.body.body.transformer.layers
+    assert len(layers) == 6
+    assert layers[0].feed[0].out_features == 4096
+    assert published.text.head.network[0].out_features == 2048
