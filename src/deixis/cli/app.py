@@ -17,6 +17,8 @@ VERBS = (
     "table",
     "compare",
     "evaluate",
+    "cost",
+    "report",
     "index",
     "search",
     "serve",

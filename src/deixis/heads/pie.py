@@ -41,6 +41,12 @@ class PIE(nn.Module):
         exists = torch.ones(vectors.shape[:2], dtype=torch.bool, device=vectors.device)
         return Embedding(vectors, exists, residual=residual)
 
+    def watch(
+        self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
+    ) -> Float[Tensor, "item round part place"]:
+        """The attention of each element, as the one round there is."""
+        return self.attention(places, mask).unsqueeze(1)
+
     def attention(
         self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
     ) -> Float[Tensor, "item part place"]:

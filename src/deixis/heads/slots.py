@@ -109,6 +109,13 @@ class Slots(nn.Module):
             slots = slots + self.feed(slots)
             yield Round(attention, share, slots)
 
+    def watch(
+        self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
+    ) -> Float[Tensor, "item round part place"]:
+        """What share each slot takes from each place, round by round, averaged over heads."""
+        shares = [turn.share.mean(dim=1) for turn in self.rounds(places, mask)]
+        return torch.stack(shares, dim=1)
+
     def silence(self, attention: Attention, mask: Bool[Tensor, "item place"]) -> Attention:
         """Let places that do not exist give nothing."""
         return attention * mask[:, None, None, :]

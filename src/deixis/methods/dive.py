@@ -16,7 +16,7 @@ from deixis.losses.discrepancy import Discrepancy
 from deixis.losses.triplet import Triplet
 from deixis.losses.uniformity import Uniformity
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.mining.miners import hardest
+from deixis.mining.miners import EveryThenHardest
 from deixis.similarity.sets import (
     BestPair,
     Chamfer,
@@ -53,6 +53,7 @@ class DivE(Method):
     discrepancy: float = 0.01  # weight of the MMD term
     diversity: float = 0.01  # weight of the uniformity term
     dropout: float = 0.1
+    warmup: int = 0  # steps over every negative before the hardest alone
 
     def model(self, sizes: Sizes) -> Model:
         """Refined regions → slots against words (or frozen states, where there are) → slots."""
@@ -61,7 +62,7 @@ class DivE(Method):
     def objective(self, sizes: Sizes) -> Objective:
         """Rank over all texts of an image, spread the sides alike, keep elements apart."""
         return Objective(
-            Term("rank", Triplet(self.margin, hardest, "mean")),
+            Term("rank", Triplet(self.margin, EveryThenHardest(self.warmup), "mean")),
             Term("discrepancy", Discrepancy(), self.discrepancy),
             Term("diversity", Uniformity(), self.diversity),
         )

@@ -143,7 +143,7 @@ def _row(row: Mapping[str, Any], table: Mapping[str, Any]) -> Row:
 
 
 def _tiny_row(row: Row) -> Row:
-    limits = {"dim": 32, "word_dim": 32, "hidden": 32, "warmup": 5}
+    limits = {"dim": 32, "word_dim": 32, "hidden": 32, "head_dim": 16, "warmup": 5}
     small = {
         key: min(limit, getattr(row.method, key))
         for key, limit in limits.items()

@@ -1,0 +1,49 @@
+"""`deixis report` and `deixis cost` on two small trained runs."""
+
+import json
+from pathlib import Path
+
+import pytest
+from test_thread import call
+
+RECIPE = """
+title = "small sets"
+[data]
+size = 60
+[train]
+length = 2
+batch = 16
+[[row]]
+label = "slots"
+method = {name = "dive", dim = 16, word_dim = 8, head_dim = 4, parts = 3, image = "grid"}
+[[row]]
+label = "one vector"
+method = {name = "vse_infinity", dim = 16, word_dim = 8}
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("sets")
+    recipe = folder / "small.toml"
+    recipe.write_text(RECIPE)
+    call("table", recipe, "--runs", folder, "--threads", 1, "--json")
+    return [folder / "small" / name for name in ("slots-0", "one-vector-0")]
+
+
+def test_cost_counts_operations_beside_the_first_run(runs):
+    costs = json.loads(call("cost", *reversed(runs), "--repeats", 1, "--json"))
+    one, slots = (costs[str(run)] for run in reversed(runs))
+    assert slots["flops"] == 9 * one["flops"]
+    assert "9.0 ×" in call("cost", *reversed(runs), "--repeats", 1)
+
+
+def test_a_report_holds_every_picture_and_one_page(runs, tmp_path):
+    call("report", *runs, "--out", tmp_path / "page", "--pictures", 2)
+    page = (tmp_path / "page/index.html").read_text(encoding="utf-8")
+    pictures = sorted(path.name for path in Path(tmp_path / "page").glob("*.png"))
+    assert len(pictures) == 3
+    assert "tsne.png" in pictures
+    assert page.count("data:image/png;base64,") == 3
+    assert "slots-0: what each slot looks at" in page
+    assert "one-vector-0: what each slot" not in page
