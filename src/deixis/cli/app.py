@@ -19,6 +19,7 @@ VERBS = (
     "evaluate",
     "cost",
     "report",
+    "explain",
     "index",
     "search",
     "serve",

@@ -1,1 +1,1 @@
-"""Why an image and a text match: evidence from the scorer that ranked them."""
+"""Why a picture and a text fit: what their parts found in each other, drawn for people."""
