@@ -5,6 +5,7 @@ import torch
 from deixis.encoders.encoder import Encoder
 from deixis.encoders.gru import GRU, start_words
 from deixis.encoders.project import Project
+from deixis.encoders.words import Words
 from deixis.errors import RecipeError
 from deixis.features.vectors import WordVectors
 from deixis.heads.pool import Last
@@ -12,8 +13,9 @@ from deixis.heads.pool import Last
 VECTORS = WordVectors(np.full((40, 3), 7, np.float32), np.arange(40) >= 30)
 
 
-def test_found_words_start_from_others_and_the_rest_normal():
-    text = Encoder(GRU(40, 3, 4, both_ways=True), Last())
+@pytest.mark.parametrize("body", [GRU(40, 3, 4, both_ways=True), Words(40, 3, 0.1)])
+def test_found_words_start_from_others_and_the_rest_normal(body):
+    text = Encoder(body, Last())
     start_words(text, VECTORS)
     weight = text.body.embed.weight
     assert (weight[30:] == 7).all()

@@ -5,6 +5,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+from deixis.encoders.words import Words
 from deixis.errors import RecipeError
 from deixis.features.vectors import WordVectors
 from deixis.types import Regions, Tokens
@@ -42,7 +43,7 @@ class GRU(nn.Module):
 
 def start_words(text: nn.Module, vectors: WordVectors) -> None:
     """Start a text encoder's word vectors from others'; words without one start normal(0, 1)."""
-    body = next((module for module in text.modules() if isinstance(module, GRU)), None)
+    body = next((module for module in text.modules() if isinstance(module, GRU | Words)), None)
     if body is None:
         raise RecipeError("this method learns no word vectors; data.text = 'words' would do")
     width = vectors.values.shape[1]
