@@ -13,6 +13,7 @@ from PIL import Image
 
 from deixis.data.collate import regions_of
 from deixis.data.dataset import Dataset
+from deixis.errors import RunError
 from deixis.evaluation.encode import encode
 from deixis.explain.drawing import HUES, heat, scatter, sheet
 from deixis.explain.layout import tsne
@@ -51,7 +52,7 @@ def write_report(subjects: Sequence[Subject], folder: Path, pictures: int) -> Pa
     figures = {"tsne": sheet([[_plane(sets) for sets in judged]], [""] * len(judged))}
     galleries = []
     for sets in judged:
-        if isinstance(sets.subject.model.image.head, WatchedHead):
+        if _can_be_watched(sets.subject):
             chosen = np.linspace(0, len(sets.images) - 1, pictures).astype(int)
             galleries.append((sets, chosen))
             for image in chosen.tolist():
@@ -73,7 +74,8 @@ def attention_sheet(subject: Subject, image: int) -> Image.Image:
     with Image.open(dataset.corpus.path(image)) as opened:
         picture = opened.convert("RGB").resize((SIDE, SIDE))
     maps = attention_of(subject.model.eval().image, regions)[0].numpy()
-    assert regions.boxes is not None
+    if regions.boxes is None:
+        raise RunError("these features say nothing of where regions lie; extract a grid instead")
     boxes = regions.boxes[0].numpy()
     rounds, parts = maps.shape[:2]
     rows = [
@@ -81,6 +83,13 @@ def attention_sheet(subject: Subject, image: int) -> Image.Image:
         for part in range(parts)
     ]
     return sheet(rows, ["picture", *(f"round {turn + 1}" for turn in range(rounds))])
+
+
+def _can_be_watched(subject: Subject) -> bool:
+    """Whether slots attend to places that lie somewhere in pictures that are there."""
+    attends = isinstance(subject.model.image.head, WatchedHead)
+    placed = subject.dataset.regions.boxes is not None
+    return attends and placed and subject.dataset.corpus.path(0).is_file()
 
 
 def _sets(subject: Subject) -> Sets:
