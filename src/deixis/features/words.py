@@ -35,6 +35,16 @@ def split_words(text: str) -> list[str]:
     return _WORD.findall(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").lower())
 
 
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """First and one past the last character of every word ``split_words`` finds.
+
+    >>> word_spans("A dog!")
+    [(0, 1), (2, 5)]
+    """
+    found = _WORD.finditer(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"))
+    return [match.span() for match in found]
+
+
 def is_byte_literal(text: str) -> bool:
     """Whether a text is the printed form of a byte string, such as ``b'a dog'``."""
     return _BYTE_LITERAL.fullmatch(text) is not None
