@@ -6,6 +6,7 @@ from typing import Literal
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 GeometryCode = Literal["linear", "fourier"]
 _OCTAVES = 4
@@ -25,19 +26,35 @@ class Geometry(nn.Module):
         self.code = code
         inputs = 1 if code == "linear" else 1 + 2 * _OCTAVES
         self.weight = nn.Parameter(torch.randn(5, inputs, dim) / math.sqrt(inputs))
-        self.bias = nn.Parameter(torch.zeros(5, dim))
+        # Biases as large as the weights: else every unit of the FFN bends at the same place.
+        self.bias = nn.Parameter(torch.randn(5, dim))
         self.feed = feed_forward(5 * dim, dim, dim, dropout)
 
     def forward(self, boxes: Float[Tensor, "*item 5"]) -> Float[Tensor, "*item dim"]:
         """Embed boxes."""
-        # Numbers in 0..1 are centred, so that the projections start with either sign.
+        weight, bias = self.folded()
+        hidden = linear(self.numbers(boxes).flatten(-2), weight, bias)
+        return self.feed[1:](hidden)
+
+    def numbers(self, boxes: Float[Tensor, "*item 5"]) -> Float[Tensor, "*item 5 input"]:
+        """What is projected: each number around 0, and its waves if asked for."""
         numbers = (2 * boxes - 1).unsqueeze(-1)
-        if self.code == "fourier":
-            octaves = torch.pi * 2.0 ** torch.arange(_OCTAVES, device=boxes.device)
-            angles = boxes.unsqueeze(-1) * octaves
-            numbers = torch.cat([numbers, angles.sin(), angles.cos()], dim=-1)
-        projected = torch.einsum("...sn,snd->...sd", numbers, self.weight) + self.bias
-        return self.feed(projected.flatten(-2))
+        if self.code == "linear":
+            return numbers
+        octaves = torch.pi * 2.0 ** torch.arange(_OCTAVES, device=boxes.device)
+        angles = boxes.unsqueeze(-1) * octaves
+        return torch.cat([numbers, angles.sin(), angles.cos()], dim=-1)
+
+    def folded(self) -> tuple[Float[Tensor, "dim inputs"], Float[Tensor, " dim"]]:
+        """The five projections and the FFN's first layer as one linear map.
+
+        Nothing bends between them, so the 5 x dim values a box are never formed.
+        """
+        first = self.feed[0]
+        assert isinstance(first, nn.Linear)
+        by_number = first.weight.unflatten(1, self.bias.shape)
+        weight = torch.einsum("snd,osd->osn", self.weight, by_number).flatten(1)
+        return weight, first.bias + first.weight @ self.bias.flatten()
 
 
 def feed_forward(size: int, hidden: int, dim: int, dropout: float) -> nn.Sequential:
