@@ -48,7 +48,7 @@ def cost(
     first = costs[str(runs[0])]
     for name, found in costs.items():
         table.add_row(
-            name,
+            Path(name).name,
             f"{found.pairs}",
             f"{found.flops / 1e6:.1f}",
             f"{found.flops / first.flops:.1f} ×",

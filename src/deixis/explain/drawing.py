@@ -25,8 +25,8 @@ def heat(
     plain = np.asarray(picture.convert("RGB"), dtype=np.float32)
     amount = np.asarray(mask, dtype=np.float32)[..., None] / 255.0
     dim = 0.35 * plain.mean(axis=2, keepdims=True) + 0.1 * plain
-    glow = np.array([255.0, 120.0, 0.0])
-    lit = 0.75 * plain + 0.25 * glow
+    glow = np.array([255.0, 150.0, 30.0])
+    lit = 0.55 * plain + 0.45 * glow  # strong enough to show on a picture taken at night
     return Image.fromarray((dim * (1 - amount) + lit * amount).clip(0, 255).astype(np.uint8))
 
 
