@@ -20,8 +20,9 @@ def demo(
     threads: Threads = 2,
 ) -> None:
     """Draw scenes, train, print the table, index the held-out pictures, search them."""
-    from deixis.cli.training import run_folder, run_recipe
+    from deixis.cli.training import run_recipe
     from deixis.recipes.prepare import find_corpus
+    from deixis.recipes.run import run_folder
     from deixis.search import verbs
     from deixis.search.query import Query
 

@@ -1,6 +1,5 @@
 """What training verbs share: a recipe's rows run with progress shown."""
 
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
@@ -12,7 +11,7 @@ from deixis.evaluation.chance import chance
 from deixis.recipes.derive import derive
 from deixis.recipes.prepare import Prepared, prepare
 from deixis.recipes.recipe import DataSpec, Derived, Recipe, Row
-from deixis.recipes.run import RowRun, run_row
+from deixis.recipes.run import RowRun, run_folder, run_row
 from deixis.recipes.table import Line, Report
 
 
@@ -48,11 +47,6 @@ def derived_line(
     return Line(derived.label, tuple(derive(derived, group) for group in groups), derived.printed)
 
 
-def run_folder(recipe: Recipe, row: Row, seed: int, runs: Path) -> Path:
-    """Where a row with a seed is kept."""
-    return runs / recipe.name / f"{slug(row.label)}-{seed}"
-
-
 def run_one(recipe: Recipe, row: Row, seed: int, prepared: Prepared, runs: Path) -> RowRun:
     """Run one row with one seed, with a bar."""
     folder = run_folder(recipe, row, seed, runs)
@@ -68,12 +62,3 @@ def prepare_with_progress(data: DataSpec) -> Prepared:
     described = ", ".join(f"{name} {i} images {t} texts" for name, (i, t) in sizes.items())
     console.print(f"{data.corpus}: {described}", highlight=False)
     return prepared
-
-
-def slug(label: str) -> str:
-    """A label as a folder's name.
-
-    >>> slug("SCAN t→i, LSE")
-    'scan-t-i-lse'
-    """
-    return re.sub(r"[^a-z0-9+]+", "-", label.lower()).strip("-") or "row"

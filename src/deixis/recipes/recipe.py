@@ -49,6 +49,7 @@ class Row:
     options: Mapping[str, Any]  # the method as written, for the run's config
     data: DataSpec
     train: TrainSpec
+    start: str = ""  # label of an earlier row whose trained weights this one begins with
     printed: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -103,11 +104,15 @@ class Recipe:
             raise RecipeError(f"a recipe has no key '{unknown[0]}'; it takes: {listed}")
         if not table.get("row"):
             raise RecipeError(f"recipe '{name}' has no [[row]]")
+        rows = tuple(_row(row, table) for row in table["row"])
+        for place, row in enumerate(rows):
+            if row.start and row.start not in [earlier.label for earlier in rows[:place]]:
+                raise RecipeError(f"row '{row.label}' starts from '{row.start}', no earlier row")
         return cls(
             name=name,
             title=table.get("title", name),
             paper=table.get("paper", ""),
-            rows=tuple(_row(row, table) for row in table["row"]),
+            rows=rows,
             derived=tuple(
                 build_dataclass(Derived, line, "[[derived]]") for line in table.get("derived", ())
             ),

@@ -1,6 +1,7 @@
 """Train one row of a recipe into a run folder, or find it there already."""
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,7 +17,8 @@ from deixis.encoders.gru import start_words
 from deixis.errors import RunError
 from deixis.evaluation.evaluate import evaluate
 from deixis.features.files import write_atomic, write_json
-from deixis.methods.matcher import Matcher, RunConfig
+from deixis.methods.matcher import WEIGHTS, Matcher, RunConfig
+from deixis.methods.model import Model
 from deixis.recipes.card import model_card
 from deixis.recipes.prepare import Prepared
 from deixis.recipes.recipe import Recipe, Row
@@ -52,6 +54,9 @@ def run_row(
     model, objective = row.method.model(sizes), row.method.objective(sizes)
     if prepared.vectors is not None:
         start_words(model.text, prepared.vectors)
+    if row.start:
+        runs = folder.parents[1]
+        begin(model, row, run_folder(recipe, recipe.row(row.start), seed, runs))
     val = prepared.splits["val"]
     fit = Fit(
         model=model,
@@ -76,6 +81,37 @@ def run_row(
     return RowRun(folder, result.to_dict())
 
 
+def run_folder(recipe: Recipe, row: Row, seed: int, runs: Path) -> Path:
+    """Where a row with a seed is kept."""
+    return runs / recipe.name / f"{slug(row.label)}-{seed}"
+
+
+def slug(label: str) -> str:
+    """A label as a folder's name.
+
+    >>> slug("SCAN t→i, LSE")
+    'scan-t-i-lse'
+    """
+    return re.sub(r"[^a-z0-9+]+", "-", label.lower()).strip("-") or "row"
+
+
+def begin(model: Model, row: Row, earlier: Path) -> None:
+    """Give a model the weights of an earlier stage; what that stage lacks stays as it starts."""
+    if not (earlier / "metrics.json").exists():
+        raise RunError(
+            f"row '{row.label}' starts from row '{row.start}', which is not trained: {earlier} is "
+            f"not a finished run. Train it first (deixis train … --row '{row.start}'), or let "
+            "`deixis table` run all rows in order"
+        )
+    weights = read_tensors(earlier / WEIGHTS)[0]
+    try:
+        unknown = model.load_state_dict(weights, strict=False).unexpected_keys
+    except RuntimeError as error:
+        raise RunError(f"{earlier / WEIGHTS} does not fit row '{row.label}': {error}") from error
+    if unknown:
+        raise RunError(f"{earlier / WEIGHTS} does not fit row '{row.label}': it has {unknown[0]}")
+
+
 def claim(folder: Path, row: Row, seed: int) -> None:
     """Write down what a run folder is for, or refuse one that was made for something else."""
     record = {
@@ -85,6 +121,8 @@ def claim(folder: Path, row: Row, seed: int) -> None:
         "data": asdict(row.data),
         "train": asdict(row.train),
     }
+    if row.start:
+        record["start"] = row.start
     path = folder / RESOLVED
     if not path.exists():
         write_json(path, record)
