@@ -117,13 +117,38 @@ def test_trace_dropout_forgets_traces_in_training_only():
     with_trace = model.text(batch).vectors
     without = model.text(replace(batch, trace=None)).vectors
     assert not torch.allclose(with_trace, without, atol=1e-3)
-    model.text.body.train()
+    model.text.training = True  # the encoder alone: batch statistics are another matter
     assert torch.allclose(model.text(batch).vectors, without, atol=1e-6)
+
+
+def test_queries_without_a_trace_take_their_own_tower_one_by_one():
+    model, batch = small(fusion="word", trace_dropout=0.5, bare_tower=True), tokens()
+    assert batch.trace is not None
+    mask = batch.trace.mask.clone()
+    mask[1] = False
+    mixed = model.text(replace(batch, trace=replace(batch.trace, mask=mask))).vectors
+    assert torch.allclose(mixed[0], model.text(batch).vectors[0], atol=1e-6)
+    assert torch.allclose(mixed[1], model.text(replace(batch, trace=None)).vectors[1], atol=1e-6)
+
+
+def test_both_towers_learn_from_a_batch():
+    torch.manual_seed(0)
+    model = small(fusion="word", trace_dropout=0.5, bare_tower=True).train()
+    many = tokens()
+    batch = Tokens(many.ids.repeat(8, 1), many.mask.repeat(8, 1), trace=trace(16))
+    model.text(batch).vectors[..., 0].sum().backward()
+    for tower in (model.text.body, model.text.bare):
+        assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in tower.parameters())
+
+
+def test_a_bare_tower_nobody_trains_is_refused():
+    with pytest.raises(RecipeError, match="bare_tower needs trace_dropout"):
+        TextTrace(bare_tower=True)
 
 
 def test_a_word_and_the_box_drawn_meanwhile_get_equal_time_codes():
     model = small(position="time")
-    words, boxes = model.text.body.body.position, model.text.body.body.box_position
+    words, boxes = model.text.body.position, model.text.body.box_position
     times = torch.tensor([[[1.0, 2.0], [3.0, 3.5]]])
     assert torch.equal(words(times), boxes(times))
 
@@ -135,10 +160,10 @@ def test_heads_that_do_not_divide_the_width_are_refused_at_once():
 
 def test_the_published_model_has_the_published_sizes():
     published = TextTrace().model(Sizes(region=2048, vocabulary=100))
-    geometry = published.text.body.body.geometry
+    geometry = published.text.body.geometry
     assert geometry.feed[0].in_features == 2560
     assert (geometry.feed[0].out_features, geometry.feed[3].out_features) == (512, 512)
-    layers = published.text.body.body.transformer.layers
+    layers = published.text.body.transformer.layers
     assert len(layers) == 6
     assert layers[0].feed[0].out_features == 4096
     assert published.text.head.network[0].out_features == 2048

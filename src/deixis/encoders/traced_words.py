@@ -1,7 +1,7 @@
 """Words and the trace drawn while they were said, as one sequence through a transformer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float
@@ -96,23 +96,6 @@ class WordsWithBoxes(Words):
         boxes, there = _of_words(batch.trace, mask)
         where = torch.where(there.unsqueeze(-1), self.geometry(boxes), self.nowhere)
         return self.join(torch.cat([words, where], dim=-1)), mask
-
-
-class TraceDropout(nn.Module):
-    """Forgets whole traces in training, so that a query without one is no surprise."""
-
-    def __init__(self, body: Words, rate: float) -> None:
-        super().__init__()
-        self.body = body
-        self.rate = rate
-
-    def forward(self, batch: Regions | Tokens) -> Sequence:
-        """Read the batch, in training with some traces taken away."""
-        assert isinstance(batch, Tokens)
-        if self.training and self.rate and batch.trace is not None:
-            kept = torch.rand(len(batch.ids), 1, device=batch.ids.device) >= self.rate
-            batch = replace(batch, trace=replace(batch.trace, mask=batch.trace.mask & kept))
-        return self.body(batch)
 
 
 def _windows(trace: Trace) -> Trace:

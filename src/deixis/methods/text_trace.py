@@ -7,13 +7,8 @@ from deixis.encoders.encoder import Encoder
 from deixis.encoders.geometry import GeometryCode
 from deixis.encoders.placed_regions import PlacedRegions
 from deixis.encoders.position import IndexPosition, TimePosition
-from deixis.encoders.traced_words import (
-    EmbedderShape,
-    TraceDropout,
-    Words,
-    WordsAndBoxes,
-    WordsWithBoxes,
-)
+from deixis.encoders.traced_or_bare import TracedOrBare
+from deixis.encoders.traced_words import EmbedderShape, Words, WordsAndBoxes, WordsWithBoxes
 from deixis.encoders.transformer import Transformer
 from deixis.errors import RecipeError
 from deixis.heads.mlp import MeanMLP
@@ -56,11 +51,16 @@ class TextTrace(Method):
     dropout: float = 0.3  # of embedders and poolers
     layer_dropout: float = 0.1  # inside the transformers
     trace_dropout: float = 0.0  # share of traces forgotten in training
+    bare_tower: bool = False  # queries without a trace have a tower of their own
     normalise: bool = False  # batch normalisation in the poolers
 
     def __post_init__(self) -> None:
         if self.dim % self.heads:
             raise RecipeError(f"dim is {self.dim}, which {self.heads} heads cannot share evenly")
+        if self.bare_tower and not self.trace_dropout:
+            raise RecipeError(
+                "bare_tower needs trace_dropout: without it no query trains the tower"
+            )
 
     def model(self, sizes: Sizes) -> Model:
         """Regions with boxes against words with a trace."""
@@ -71,18 +71,21 @@ class TextTrace(Method):
             self.dropout,
             self._transformer(self.image_depth),
         )
-        position = IndexPosition if self.position == "index" else TimePosition
-        shape = EmbedderShape(self.word_dim, self.geometry, self.dropout, position)
-        query = _BODIES[self.fusion](sizes.vocabulary, shape, self._transformer(self.query_depth))
-        return Model(
-            Encoder(image, self._pooler()),
-            Encoder(TraceDropout(query, self.trace_dropout), self._pooler()),
-            Cosine(),
-        )
+        query = self._query(sizes, self.fusion)
+        if self.trace_dropout:
+            bare = self._query(sizes, "none") if self.bare_tower else None
+            query = TracedOrBare(query, bare, self.trace_dropout)
+        return Model(Encoder(image, self._pooler()), query, Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
         """Pick each pair out of the batch, both ways."""
         return Objective(Term("rank", Contrastive()))
+
+    def _query(self, sizes: Sizes, fusion: str) -> Encoder:
+        position = IndexPosition if self.position == "index" else TimePosition
+        shape = EmbedderShape(self.word_dim, self.geometry, self.dropout, position)
+        body = _BODIES[fusion](sizes.vocabulary, shape, self._transformer(self.query_depth))
+        return Encoder(body, self._pooler())
 
     def _transformer(self, depth: int) -> Transformer:
         return Transformer(self.word_dim, self.dim, depth, self.heads, self.layer_dropout)
