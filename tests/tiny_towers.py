@@ -59,7 +59,7 @@ def tiny_clip(folder: Path) -> str:
 
 
 def tiny_siglip(folder: Path) -> str:
-    text = {**SMALL, "vocab_size": len(WORDS), "max_position_embeddings": 12}
+    text = {**SMALL, "vocab_size": len(WORDS), "max_position_embeddings": 12, "pad_token_id": 0}
     config = transformers.SiglipConfig(text_config=text, vision_config={**SMALL, **SEEN})
     return save(transformers.SiglipModel(config), folder, words=True)
 

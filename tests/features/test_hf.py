@@ -78,12 +78,13 @@ def test_a_pair_gives_both_sides_in_the_space_they_share(tmp_path, pictures, mak
     images, texts = image_backbone(f"hf:{path}"), text_source(f"hf:{path}").fit([])
     seen = images([images.read(p) for p in pictures]).pooled
     read = texts(TEXTS).pooled
-    ids, mask = texts.pieces(TEXTS)
+    full = {"padding": "max_length", "max_length": 12, "return_tensors": "pt"}
+    ids, mask = (texts.tokenizer(TEXTS, **full)[key] for key in ("input_ids", "attention_mask"))
     pixels = np.stack([images.read(p) for p in pictures]).astype(np.float32)
     values = torch.from_numpy((pixels / 255 - 0.5) / 0.5).permute(0, 3, 1, 2)
     asked = {"input_ids": ids, "pixel_values": values}
     if make is tiny_clip:
-        asked["attention_mask"] = mask.long()
+        asked["attention_mask"] = mask
     with torch.inference_mode():
         wanted = images._model(**asked)
     unit = [x / np.linalg.norm(x, axis=1, keepdims=True) for x in (seen, read)]

@@ -15,6 +15,7 @@ from deixis.features.lite0 import Lite0, Lite2
 from deixis.features.minilm import MiniLM
 from deixis.features.packed import PackedRegions, PackedTokens
 from deixis.features.precomputed import PrecomputedRegions
+from deixis.features.tuned import PREFIX, TunedImages, TunedTexts
 from deixis.features.words import Vocabulary
 from deixis.registry import Registry
 
@@ -74,8 +75,11 @@ def image_backbone(name: str) -> ImageBackbone:
     """The image backbone a recipe names.
 
     ``hf:<folder or hub id>`` is a tower of the transformers library; ``lite0:flip`` sees pictures
-    mirrored; ``lite0+lite2`` puts several whole-image vectors side by side.
+    mirrored; ``lite0+lite2`` puts several whole-image vectors side by side. ``tuned:`` in place of
+    ``hf:`` is for a tower trained with the head.
     """
+    if name.startswith(PREFIX):
+        return TunedImages(name.removeprefix(PREFIX))
     views = [_view(part) for part in name.split("+")]
     return views[0] if len(views) == 1 else Joined(tuple(views))
 
@@ -87,6 +91,8 @@ def text_source(name: str) -> TextSource:
     """
     if name.startswith("hf:"):
         return HFTexts(name.removeprefix("hf:"))
+    if name.startswith(PREFIX):
+        return TunedTexts(name.removeprefix(PREFIX))
     return text_backbones.build("words" if vectors_of(name) else name, {})
 
 

@@ -157,18 +157,15 @@ class HFTexts:
 
     def pieces(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Word pieces as padded ids and the mask of those that exist."""
-        # SigLIP learnt on texts filled up to one length and reads its answer off the last place.
-        full = self._model.config.model_type.startswith("siglip")
         found = self.tokenizer(
             list(texts),
-            padding="max_length" if full else "longest",
+            padding="longest",
             truncation=True,
             max_length=self._longest,
+            return_attention_mask=True,
             return_tensors="pt",
         )
-        ids = found["input_ids"]
-        mask = ids != self.tokenizer.pad_token_id if full else found["attention_mask"].bool()
-        return ids, mask
+        return found["input_ids"], found["attention_mask"].bool()
 
     @cached_property
     def tower(self) -> Any:

@@ -19,7 +19,9 @@ class VisionTower(nn.Module):
 
     def __init__(self, model: nn.Module, mean: Sequence[float], std: Sequence[float]) -> None:
         super().__init__()
-        self.model: Any = model
+        self.model: Any = getattr(model, "vision_model", model)
+        # CLIP projects into the space shared with texts; SigLIP's vector lies there already.
+        self.project = getattr(model, "visual_projection", nn.Identity())
         self.register_buffer("mean", torch.tensor(mean) * 255, persistent=False)
         self.register_buffer("std", torch.tensor(std) * 255, persistent=False)
 
@@ -28,10 +30,8 @@ class VisionTower(nn.Module):
     ) -> tuple[Float[Tensor, "image patch feature"], Float[Tensor, "image whole"]]:
         """See a batch of pictures."""
         values = ((pixels - self.mean) / self.std).permute(0, 3, 1, 2)
-        out = getattr(self.model, "vision_model", self.model)(pixel_values=values)
-        # CLIP projects into the space shared with texts; SigLIP's vector lies there already.
-        project = getattr(self.model, "visual_projection", nn.Identity())
-        return _patches(out.last_hidden_state), project(_vector(out))
+        out = self.model(pixel_values=values)
+        return _patches(out.last_hidden_state), self.project(_vector(out))
 
 
 class TextTower(nn.Module):
@@ -39,20 +39,29 @@ class TextTower(nn.Module):
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.model: Any = model
+        self.model: Any = getattr(model, "text_model", model)
+        self.project = getattr(model, "text_projection", nn.Identity())
+        self._pair = hasattr(model, "vision_model")
+        config: Any = model.config
+        self._config = getattr(config, "text_config", config)
+        # SigLIP learnt on texts filled up to one length and reads its answer off the last place.
+        self._full = str(config.model_type).startswith("siglip")
 
     def forward(
         self, ids: Int[Tensor, "text piece"], mask: Bool[Tensor, "text piece"]
     ) -> tuple[Float[Tensor, "text piece feature"], Float[Tensor, "text whole"]]:
         """Read a batch of texts."""
-        full = self.model.config.model_type.startswith("siglip")
-        asked: dict[str, Any] = {"input_ids": ids}
-        if not full:  # it reads its padding, as it was trained to
-            asked["attention_mask"] = mask.long()
-        out = getattr(self.model, "text_model", self.model)(**asked)
-        states = out.last_hidden_state
-        if hasattr(self.model, "vision_model"):
-            return states, getattr(self.model, "text_projection", nn.Identity())(_vector(out))
+        length = ids.shape[1]
+        if self._full:
+            missing = self._config.max_position_embeddings - length
+            ids = ids.masked_fill(~mask, self._config.pad_token_id)
+            ids = nn.functional.pad(ids, (0, missing), value=self._config.pad_token_id)
+            out = self.model(input_ids=ids)
+        else:
+            out = self.model(input_ids=ids, attention_mask=mask.long())
+        states = out.last_hidden_state[:, :length]
+        if self._pair:
+            return states, self.project(_vector(out))
         weight = mask[..., None].to(states.dtype)
         mean = (states * weight).sum(1) / weight.sum(1).clamp(min=1)
         return states, nn.functional.normalize(mean, dim=1)

@@ -28,6 +28,7 @@ from deixis.features.files import write_json
 from deixis.features.words import Vocabulary
 from deixis.methods import load_all
 from deixis.methods.model import Model, Sizes, methods
+from deixis.methods.tuning import attach_towers
 from deixis.registry import build_dataclass
 from deixis.types import Embedding, Regions
 
@@ -124,6 +125,7 @@ def load(folder: Path | str) -> Matcher:
     load_all()
     options = dict(config.method)
     model = methods.build(options.pop("name"), options).model(sizes)
+    model = attach_towers(model, config.image, config.text)
     try:
         model.load_state_dict(load_file(folder / WEIGHTS))
     except (OSError, RuntimeError, SafetensorError) as error:

@@ -24,6 +24,7 @@ from deixis.features.vectors import WordVectors, word_vectors
 from deixis.features.words import Vocabulary
 from deixis.methods.matcher import Matcher
 from deixis.methods.model import Sizes
+from deixis.methods.tuning import tuned_sizes
 from deixis.recipes.recipe import DataSpec
 from deixis.registry import build_dataclass
 
@@ -52,6 +53,7 @@ def prepare(spec: DataSpec, advance: Advance) -> Prepared:
     placed = _placed(corpus, spec.image, names.values(), advance)
     splits = {key: _part(corpus, name, placed[name], tokens) for key, name in names.items()}
     sizes = _sizes(splits["train"].regions, tokens, backbone.size, corpus)
+    sizes = tuned_sizes(sizes, spec.image, spec.text)
     source = vectors_of(spec.text)
     vectors = word_vectors(source, vocabulary) if vocabulary and source else None
     return Prepared(splits, sizes, vocabulary, vectors)

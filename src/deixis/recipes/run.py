@@ -11,6 +11,7 @@ import torch
 
 from deixis.data.augment import Augmented
 from deixis.data.batches import ImageBatches, PairBatches
+from deixis.data.crops import Cropped
 from deixis.data.dataset import Dataset
 from deixis.data.twin_batches import TwinBatches
 from deixis.encoders.gru import start_words
@@ -19,6 +20,7 @@ from deixis.evaluation.evaluate import evaluate
 from deixis.features.files import write_atomic, write_json
 from deixis.methods.matcher import WEIGHTS, Matcher, RunConfig
 from deixis.methods.model import Model
+from deixis.methods.tuning import attach_towers
 from deixis.recipes.card import model_card
 from deixis.recipes.prepare import Prepared
 from deixis.recipes.recipe import Recipe, Row
@@ -52,6 +54,7 @@ def run_row(
     torch.manual_seed(seed)
     sizes = prepared.sizes
     model, objective = row.method.model(sizes), row.method.objective(sizes)
+    model = attach_towers(model, row.data.image, row.data.text)
     if prepared.vectors is not None:
         start_words(model.text, prepared.vectors)
     if row.start:
@@ -144,6 +147,7 @@ def batches_of(spec: TrainSpec, train: Dataset, seed: int, vocabulary: int) -> B
         batches = ImageBatches(train, spec.batch, seed, spec.texts_an_image)
     elif spec.batching == "twins":
         batches = TwinBatches(train, spec.batch, seed)
-    if not (spec.drop_regions or spec.drop_words):
-        return batches
-    return Augmented(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)
+    drawn: Batches = batches
+    if spec.drop_regions or spec.drop_words:
+        drawn = Augmented(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)
+    return Cropped(drawn, spec.crop, seed) if spec.crop else drawn
