@@ -18,6 +18,7 @@ VERBS = (
     "compare",
     "evaluate",
     "cost",
+    "rerank",
     "report",
     "explain",
     "index",

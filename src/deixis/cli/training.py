@@ -42,7 +42,7 @@ def derived_line(
         [(run_folder(recipe, row, seed, runs), prepared(row.data)) for row in rows]
         for seed in recipe.seeds
     ]
-    if len(rows) > 1:
+    if len(rows) > 1 and not derived.rerank:
         groups = [[run for group in groups for run in group]]
     return Line(derived.label, tuple(derive(derived, group) for group in groups), derived.printed)
 

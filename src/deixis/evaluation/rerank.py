@@ -9,7 +9,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
+from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
+from deixis.evaluation.measures import both_ways, rank_measures
+from deixis.evaluation.qrels import Qrels
+from deixis.evaluation.ranks import ranks
 from deixis.similarity.base import Similarity
 from deixis.similarity.nearest import nearest
 from deixis.types import Embedding
@@ -26,6 +30,12 @@ class Reranked:
     i2t: Float[ndarray, "image text"]
     t2i: Float[ndarray, "text image"]
     pairs: int
+
+    def measures(self, corpus: Corpus) -> dict[str, float]:
+        """Measure both rankings over a whole split."""
+        i2t = ranks(self.i2t, Qrels.of_pairs(corpus.pairs))
+        t2i = ranks(self.t2i, Qrels.of_pairs(corpus.pairs[:, ::-1]))
+        return both_ways(rank_measures(i2t), rank_measures(t2i))
 
 
 def rerank(fast: Float[ndarray, "image text"], slow: Scorer, share: float) -> Reranked:

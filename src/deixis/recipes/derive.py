@@ -1,4 +1,4 @@
-"""Rows that need no training: averaged or corrected scores, and controls of a trace."""
+"""Rows that need no training: averaged, corrected or re-ranked scores, controls of a trace."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -6,9 +6,11 @@ from pathlib import Path
 from jaxtyping import Float
 from numpy import ndarray
 
+from deixis.errors import RecipeError
 from deixis.evaluation.encode import encode
 from deixis.evaluation.evaluate import ensemble, judge
 from deixis.evaluation.hubness import corrected, popularity
+from deixis.evaluation.rerank import rerank, scorer
 from deixis.evaluation.trace_controls import controlled
 from deixis.methods.matcher import load
 from deixis.recipes.prepare import Prepared
@@ -18,8 +20,20 @@ from deixis.similarity.blocks import score_matrix
 
 def derive(derived: Derived, runs: Sequence[tuple[Path, Prepared]]) -> dict[str, float]:
     """Measure the average of some runs' scores on the test split; each has its own features."""
+    if derived.rerank:
+        return _reranked(derived, runs)
     matrices = [_scores(run, prepared, derived) for run, prepared in runs]
     return judge(ensemble(matrices), runs[0][1].splits["test"].corpus).measures
+
+
+def _reranked(derived: Derived, runs: Sequence[tuple[Path, Prepared]]) -> dict[str, float]:
+    if len(runs) != 2:
+        raise RecipeError(f"'{derived.label}' re-ranks: of = [a fast row, a slow row]")
+    (fast, prepared), (slow, others) = runs
+    model = load(slow).model
+    test = others.splits["test"]
+    score = scorer(model.similarity, *encode(model, test))
+    return rerank(_scores(fast, prepared, derived), score, derived.rerank).measures(test.corpus)
 
 
 def _scores(run: Path, prepared: Prepared, derived: Derived) -> Float[ndarray, "image text"]:

@@ -58,13 +58,15 @@ class Derived:
     """A line made from trained rows: their scores averaged, over all their seeds when several.
 
     With a bank, each score loses the popularity of its image and text among training items; with
-    a control, narrations lose their trace or get a wrong one. A single row gives one line a seed.
+    a control, narrations lose their trace or get a wrong one. A single row gives one line a seed,
+    and so do two of which the second re-ranks what the first found.
     """
 
     label: str
     of: tuple[str, ...]
     bank: int = 0  # nearest training items that say how popular an item is; 0: no correction
     control: str = ""  # of ``evaluation.trace_controls``; empty: queries as they are
+    rerank: float = 0.0  # share of the first row's ranking that the second orders anew; 0: none
     printed: Mapping[str, float] = field(default_factory=dict)
 
 
