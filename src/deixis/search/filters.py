@@ -120,14 +120,19 @@ def _moment(value: str) -> int:
     """Nanoseconds since 1970 of a date or time; without a zone it is taken as UTC."""
     moment = datetime.fromisoformat(value)
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(moment.timestamp()) * 1_000_000_000
+    return _stored(int(moment.timestamp()) * 1_000_000_000)
 
 
 def _bytes(value: str) -> int:
     found = _SIZE.fullmatch(value)
     if found is None:
         raise ValueError("a size is a number of bytes, or with kB, MB, GB")
-    return int(float(found[1]) * _UNITS[found[2].lower()])
+    return _stored(int(float(found[1]) * _UNITS[found[2].lower()]))
+
+
+def _stored(value: int) -> int:
+    """The nearest number SQLite can hold: no file is newer or larger than that."""
+    return max(min(value, 2**63 - 1), -(2**63))
 
 
 _NOTE = "EXISTS (SELECT 1 FROM note WHERE note.path = file.path AND kind = '{}' AND value = ?)"

@@ -1,0 +1,58 @@
+"""A real browser on a real server over a real, small model; what the browser tests stand on."""
+
+import math
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+
+
+def chromium() -> str:
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("no chromium here; `apt-get install chromium` lets the browser tests run")
+    return found
+
+
+@contextmanager
+def serving(app) -> Iterator[str]:
+    """Run an app on a free port of this machine."""
+    import uvicorn
+
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    try:
+        yield f"http://localhost:{server.servers[0].sockets[0].getsockname()[1]}"
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+def draw(page, x: float, y: float, radius: float = 0.12) -> None:
+    """Draw a circle on the canvas."""
+    box = page.locator(".paper").bounding_box()
+    for step in range(25):
+        angle = step * math.pi / 12
+        page.mouse.move(
+            box["x"] + box["width"] * (x + radius * math.cos(angle)),
+            box["y"] + box["height"] * (y + radius * math.sin(angle)),
+        )
+        if step == 0:
+            page.mouse.down()
+    page.mouse.up()
+
+
+def picture_file(folder: Path) -> Path:
+    return sorted(folder.glob("*.png"))[7]

@@ -1,0 +1,208 @@
+"""The page in a real browser: what people do, what is sent, what they then see."""
+
+import base64
+
+import pytest
+from browser import FLAGS, chromium, draw, picture_file, serving
+from fake_encoder import FakeEncoder
+
+from deixis.serve.app import create_app
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        running = started.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser, library):
+    """A page over a library whose stand-in model reads traces; errors of the page fail the test."""
+    with serving(create_app(library, load=lambda source: FakeEncoder())) as url:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if is_fault(said) else None)
+        page.goto(url)
+        page.get_by_text("40 pictures").wait_for()
+        yield page
+        context.close()
+        assert errors == []
+
+
+def is_fault(said):
+    """Whether the console tells of the page's own fault; refused requests have tests of theirs."""
+    return said.type == "error" and not said.text.startswith("Failed to load resource")
+
+
+def sent_by(page, act):
+    """What the page asks the server when something is done, after all that was asked before."""
+    page.wait_for_timeout(700)
+    with page.expect_response(lambda answer: "/v1/search" in answer.url) as waiting:
+        act()
+    request, answer = waiting.value.request, waiting.value
+    assert answer.status == 200
+    return request.post_data_json, answer.json()
+
+
+def type_words(page, text="a red car and a dog on the beach"):
+    page.locator("#text").press_sequentially(text)
+
+
+def shown_ids(page):
+    sources = page.locator(".card img").evaluate_all("all => all.map(one => one.src)")
+    return [source.split("/v1/images/")[1].split("?")[0] for source in sources]
+
+
+def test_typing_shows_what_the_server_found_in_its_order(page):
+    asked, found = sent_by(page, lambda: type_words(page))
+    assert asked["text"] == "a red car and a dog on the beach"
+    page.wait_for_selector(".card", state="attached")
+    page.get_by_text("of 40 pictures").wait_for()
+    assert shown_ids(page) == [hit["id"] for hit in found["hits"]]
+
+
+def test_strokes_take_the_colour_of_the_phrase_at_the_caret_and_are_sent_as_links(page):
+    type_words(page, "a red car")
+    draw(page, 0.3, 0.3)
+    type_words(page, " and a dog")
+    asked, found = sent_by(page, lambda: draw(page, 0.7, 0.7))
+    texts = [asked["text"][link["start_char"] : link["end_char"]] for link in asked["links"]]
+    assert texts == ["a red car", "a dog"]
+    assert [link["stroke"] for link in asked["links"]] == [0, 1]
+    xs = [point["x"] for point in asked["traces"][0]]
+    assert min(xs) == pytest.approx(0.18, abs=0.02)
+    assert max(xs) == pytest.approx(0.42, abs=0.02)
+    said = [word["utterance"] for word in asked["timed_text"]]
+    assert said == ["a", "red", "car", "and", "a", "dog"]
+    colours = page.locator(".paper g").evaluate_all("all => all.map(one => one.classList.value)")
+    assert colours == ["p0", "p1"]
+    page.wait_for_selector(".card .trace polyline.p1", state="attached")
+    assert found["text_order"]
+
+
+def test_a_stroke_drawn_before_its_words_belongs_to_the_words_that_follow(page):
+    draw(page, 0.5, 0.5)
+    asked, _ = sent_by(page, lambda: type_words(page, "a dog"))
+    assert asked["links"] == [{"start_char": 0, "end_char": len(asked["text"]), "stroke": 0}]
+
+
+def test_a_click_gives_a_stroke_to_another_phrase(page):
+    type_words(page)
+    draw(page, 0.3, 0.3)
+    page.wait_for_timeout(600)
+    box = page.locator(".paper").bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 0.42, box["y"] + box["height"] * 0.3)
+    assert page.locator(".paper g.chosen").count() == 1
+    asked, _ = sent_by(page, lambda: page.get_by_role("button", name="a dog").click())
+    link = asked["links"][0]
+    assert asked["text"][link["start_char"] : link["end_char"]] == "a dog"
+    assert page.locator(".paper g.p1").count() == 1
+
+
+def test_undo_and_clear_take_strokes_back(page):
+    type_words(page)
+    for x in (0.2, 0.5, 0.8):
+        draw(page, x, 0.5, 0.08)
+    asked, _ = sent_by(page, lambda: page.get_by_label("Undo the last stroke").click())
+    assert len(asked["traces"]) == 2
+    asked, _ = sent_by(page, lambda: page.get_by_label("Clear the canvas").click())
+    assert "traces" not in asked
+
+
+def test_the_weight_is_sent(page):
+    type_words(page)
+    draw(page, 0.3, 0.3)
+    page.wait_for_timeout(400)
+    asked, _ = sent_by(page, lambda: page.locator("#weight").fill("0.8"))
+    assert asked["trace_weight"] == 0.8
+
+
+def test_everything_works_by_keyboard_alone(page):
+    page.keyboard.type("a dog")  # the field has the focus
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".card", state="attached")
+    page.get_by_label("Choose places by keyboard").focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    asked, _ = sent_by(page, lambda: page.keyboard.press("Enter"))
+    assert all(1 / 3 < point["x"] < 2 / 3 for point in asked["traces"][0])
+    assert all(1 / 3 < point["y"] < 2 / 3 for point in asked["traces"][0])
+    assert asked["links"][0]["end_char"] == 5
+    page.wait_for_selector(".card .trace", state="attached")
+    if page.locator("summary").count():
+        page.locator("summary").focus()
+        page.keyboard.press("Enter")
+    page.locator(".card:visible").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator("dialog[open]").count() == 1
+    first = page.locator("dialog h2").text_content()
+    page.keyboard.press("ArrowRight")
+    assert page.locator("dialog h2").text_content() != first
+    page.keyboard.press("Escape")
+    assert page.locator("dialog[open]").count() == 0
+
+
+def test_a_wrong_filter_is_marked_and_explained(page):
+    type_words(page, "a dog")
+    asked, found = sent_by(page, lambda: page.locator("#where").fill("label:dog"))
+    assert (asked["where"], found["searched"]) == ("label:dog", 10)
+    with page.expect_response(lambda answer: answer.status == 400):
+        page.locator("#where").fill("colour:red")
+    page.wait_for_selector("#where[aria-invalid=true]")
+    assert "there is no condition 'colour'" in page.locator("#status").text_content()
+
+
+def test_a_dropped_picture_finds_itself_and_a_part_can_be_chosen(page, library):
+    file = picture_file(library.parent / "pictures")
+    content = base64.b64encode(file.read_bytes()).decode()
+    data = page.evaluate_handle(
+        """content => {
+            const bytes = Uint8Array.from(atob(content), c => c.charCodeAt(0));
+            const data = new DataTransfer();
+            data.items.add(new File([bytes], "mine.png", { type: "image/png" }));
+            return data;
+        }""",
+        content,
+    )
+    _, found = sent_by(page, lambda: page.dispatch_event("body", "drop", {"dataTransfer": data}))
+    assert found["hits"][0]["paths"] == [str(file)]
+    assert "mine.png" in page.locator(".asked-picture").text_content()
+    with page.expect_request(lambda request: "crop=" in request.url):
+        draw(page, 0.5, 0.5, 0.2)
+    page.get_by_label("Back to words").click()
+    assert page.locator("#text").is_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing_serious(page, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page.emulate_media(color_scheme=scheme)
+    type_words(page)
+    draw(page, 0.3, 0.3)
+    page.get_by_label("Choose places by keyboard").click()
+    page.wait_for_selector(".card .trace", state="attached")
+    for opened in (False, True):
+        if opened:
+            page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+            page.locator(".card").first.click()
+        page.wait_for_timeout(400)
+        found = Axe().run(page).response["violations"]
+        serious = [one for one in found if one["impact"] in ("serious", "critical")]
+        assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
+
+
+def test_nothing_overflows_on_a_phone(page):
+    page.set_viewport_size({"width": 360, "height": 780})
+    type_words(page)
+    page.wait_for_selector(".card", state="attached")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
