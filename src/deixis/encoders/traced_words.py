@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -31,6 +32,8 @@ class Words(nn.Module):
     *Formula*: ``Transformer(FFN(word + position))``. *Paper*: text + trace 2021, A.1.
     """
 
+    reads_traces: ClassVar[bool] = False
+
     def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
         super().__init__()
         self.words = nn.Embedding(vocabulary, shape.dim)
@@ -58,6 +61,8 @@ class WordsAndBoxes(Words):
     *Paper*: text + trace 2021, A.1; the vectors of kind are ours.
     """
 
+    reads_traces = True
+
     def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
         super().__init__(vocabulary, shape, transformer)
         self.geometry = Geometry(shape.dim, shape.geometry, shape.dropout)
@@ -83,6 +88,8 @@ class WordsWithBoxes(Words):
     a box has a learned vector in its place.
     *Paper*: ours, of the family of text + trace 2021.
     """
+
+    reads_traces = True
 
     def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
         super().__init__(vocabulary, shape, transformer)

@@ -8,7 +8,6 @@ s₋w without word w, s₋r without region r and s₋wr without both:
   that is gone once the region is.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,11 +18,11 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.errors import DataError
+from deixis.features.words import word_spans
 from deixis.methods.matcher import Matcher
 from deixis.types import Regions, map_tensors
 
 LONGEST = 48  # words a text may have; each costs one more encoding
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Explanation:
 @torch.no_grad()
 def explain(matcher: Matcher, text: str, image: Path) -> Explanation:
     """Share a score out among the words of a text and the regions of an image."""
-    spans = tuple(found.span() for found in _WORD.finditer(text))
+    spans = tuple(word_spans(text))
     if len(spans) > LONGEST:
         raise DataError(f"the text has {len(spans)} words; at most {LONGEST} are explained")
     regions = matcher.regions([image])

@@ -25,6 +25,8 @@ from deixis.features.backbones import (
     text_source,
 )
 from deixis.features.files import write_json
+from deixis.features.narrated import narrated_tokens
+from deixis.features.narration import Narration
 from deixis.features.words import Vocabulary
 from deixis.methods import load_all
 from deixis.methods.model import Model, Sizes, methods
@@ -70,6 +72,19 @@ class Matcher:
     def encode_text(self, texts: Sequence[str]) -> Embedding:
         """Embed texts."""
         return self.model.text(tokens_of(self._text_backbone(texts), np.arange(len(texts))))
+
+    @property
+    def reads_traces(self) -> bool:
+        """Whether the query tower looks at what was drawn with the words."""
+        return bool(getattr(self.model.text.body, "reads_traces", False))
+
+    @torch.no_grad()
+    def encode_narration(self, narrations: Sequence[Narration]) -> Embedding:
+        """Embed texts with the traces drawn for them."""
+        if not self.reads_traces or self.vocabulary is None:
+            raise RunError(f"the method {self.config.method['name']} reads words alone, no traces")
+        tokens = narrated_tokens(narrations, self.vocabulary)
+        return self.model.text(tokens_of(tokens, np.arange(len(narrations))))
 
     @torch.no_grad()
     def similarity(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:

@@ -8,10 +8,10 @@ from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import DeixisError, SearchError
-from deixis.features.narration import Narration
 from deixis.search.encoder import Encoder
 from deixis.search.parts import Parts
 from deixis.search.query import Query
+from deixis.search.telling import narration_of
 
 Vectors = Float32[ndarray, "part dim"]
 
@@ -41,11 +41,6 @@ def ask(encoder: Encoder, queries: Sequence[Query]) -> list[Asked | DeixisError]
                 asked[place] = _sound(Asked(whole, words.whole))
     asked.update(_pictures(encoder, queries))
     return [asked[place] for place in range(len(queries))]
-
-
-def narration_of(query: Query) -> Narration:
-    """A query as a narration: its words, when they were said, what was drawn meanwhile."""
-    return Narration(query.text or "", query.words, query.strokes)
 
 
 def _pictures(encoder: Encoder, queries: Sequence[Query]) -> dict[int, Asked | DeixisError]:

@@ -9,7 +9,6 @@ import numpy as np
 from jaxtyping import Float32
 from numpy import ndarray
 
-from deixis.errors import SearchError
 from deixis.features.narration import Narration
 from deixis.search.parts import Encoded, Parts
 
@@ -54,7 +53,7 @@ class RunEncoder:
     @property
     def reads_traces(self) -> bool:
         """Whether strokes drawn with a text change its vector."""
-        return False
+        return self.matcher.reads_traces
 
     def encode_image(self, files: Sequence[Path]) -> Encoded:
         """Embed picture files together; when that fails, one by one to learn which are broken."""
@@ -74,7 +73,7 @@ class RunEncoder:
 
     def encode_narration(self, narrations: Sequence[Narration]) -> Parts:
         """Embed texts together with the traces drawn for them."""
-        raise SearchError("this model reads no traces")
+        return _parts(self.matcher.encode_narration(narrations))
 
     def score(self, texts: Parts, images: Parts) -> Float32[ndarray, "text image"]:
         """Score embedded texts against embedded pictures with the model's own similarity."""
