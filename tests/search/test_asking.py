@@ -2,9 +2,10 @@ import numpy as np
 import pytest
 
 from deixis.errors import SearchError
+from deixis.features.alignment import Link
 from deixis.features.narration import Point
 from deixis.search.asking import Asked, ask
-from deixis.search.query import Link, Query
+from deixis.search.query import Query
 
 STROKE = (Point(0.1, 0.2, 0.0), Point(0.5, 0.5, 1.0))
 

@@ -50,16 +50,6 @@ def is_byte_literal(text: str) -> bool:
     return _BYTE_LITERAL.fullmatch(text) is not None
 
 
-def word_spans(text: str) -> list[tuple[int, int]]:
-    """Where each word of a text begins and ends, as ``split_words`` counts them.
-
-    >>> word_spans("a tri-colored dog")
-    [(0, 1), (2, 5), (6, 13), (14, 17)]
-    """
-    straight = text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-    return [found.span() for found in _WORD.finditer(straight)]
-
-
 def refuse_byte_literal(text: str) -> None:
     """Refuse a text that is the printed form of a byte string.
 

@@ -8,10 +8,11 @@ from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import DeixisError, SearchError
+from deixis.features.alignment import Drawn, align
+from deixis.features.narration import Narration
 from deixis.search.encoder import Encoder
 from deixis.search.parts import Parts
 from deixis.search.query import Query
-from deixis.search.telling import narration_of
 
 Vectors = Float32[ndarray, "part dim"]
 
@@ -28,7 +29,7 @@ def ask(encoder: Encoder, queries: Sequence[Query]) -> list[Asked | DeixisError]
     """Encode queries: all texts in one batch, all traces in one, all pictures in one."""
     asked: dict[int, Asked | DeixisError] = {}
     texts = {place: query.text for place, query in enumerate(queries) if query.text is not None}
-    drawn = {place: narration_of(queries[place]) for place in texts if queries[place].strokes}
+    drawn = {place: _told(queries[place]) for place in texts if queries[place].strokes}
     if texts:
         for place, vectors in _each(texts, encoder.encode_text(list(texts.values()))):
             asked[place] = _sound(Asked(vectors))
@@ -41,6 +42,11 @@ def ask(encoder: Encoder, queries: Sequence[Query]) -> list[Asked | DeixisError]
                 asked[place] = _sound(Asked(whole, words.whole))
     asked.update(_pictures(encoder, queries))
     return [asked[place] for place in range(len(queries))]
+
+
+def _told(query: Query) -> Narration:
+    """A query as if it had been spoken, each stroke drawn while its words are said."""
+    return align(Drawn(query.text or "", query.strokes, query.words, query.links)).narration
 
 
 def _pictures(encoder: Encoder, queries: Sequence[Query]) -> dict[int, Asked | DeixisError]:

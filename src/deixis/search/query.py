@@ -5,20 +5,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deixis.errors import SearchError
+from deixis.features.alignment import Link
 from deixis.features.narration import Point, TimedWord
 from deixis.search.filters import Filter
 
 # How much a hit stands out: above what senseless queries reach, among it, or below.
 Band = Literal["confident", "maybe", "rest"]
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A stroke that points at what the characters from ``start`` to ``end`` of the text name."""
-
-    start: int
-    end: int
-    stroke: int
 
 
 @dataclass(frozen=True, slots=True)

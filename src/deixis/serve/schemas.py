@@ -4,9 +4,10 @@ from typing import Annotated, Literal
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, FiniteFloat
 
+from deixis.features.alignment import Link
 from deixis.features.narration import Point, TimedWord
 from deixis.search.filters import parse_filter
-from deixis.search.query import Link, Query, Results
+from deixis.search.query import Query, Results
 
 LONGEST_TEXT, MOST_HITS = 2_000, 200
 MOST_STROKES, MOST_POINTS = 500, 20_000

@@ -2,6 +2,7 @@
 
 import { coordinates, svg } from "./trace.js";
 
+const CLICK = 0.1;  // a click means "here", not a point-sized thing
 const NAMES = ["top left", "top", "top right", "left", "middle", "right", "bottom left", "bottom", "bottom right"];
 
 export class Board extends EventTarget {
@@ -147,13 +148,12 @@ export class Board extends EventTarget {
   #toggle(place) {
     const known = this.strokes.find((stroke) => stroke.cell === place);
     if (known) { this.remove(known); return; }
-    const x = (place % 3) / 3 + 0.04, y = Math.floor(place / 3) / 3 + 0.04, side = 1 / 3 - 0.08, t = this.now();
-    const corners = [[0, 0], [1, 0], [1, 1], [0, 1], [0, 0]];
-    const points = corners.map(([right, down], i) => ({ x: x + right * side, y: y + down * side, t: t + i * 0.2 }));
-    this.#add({ points, cell: place });
+    const middle = { x: (place % 3) / 3 + 1 / 6, y: Math.floor(place / 3) / 3 + 1 / 6, t: this.now() };
+    this.#add({ points: around(middle, 1 / 3 - 0.08), cell: place });
   }
 
   #add(stroke) {
+    if (isClick(stroke.points)) stroke.points = around(stroke.points[0], CLICK);
     this.strokes.push(stroke);
     this.dispatchEvent(Object.assign(new Event("draw"), { stroke }));
     this.#changed();
@@ -170,6 +170,18 @@ export class Board extends EventTarget {
     return { x: (event.clientX - box.left) / box.width, y: (event.clientY - box.top) / box.height, t: this.now() };
   }
 }
+
+/** A circle around a point: what a click or a cell means. */
+function around(middle, side) {
+  return Array.from({ length: 17 }, (_, step) => {
+    const angle = (step * Math.PI) / 8;
+    return {
+      x: middle.x + (Math.cos(angle) * side) / 2, y: middle.y + (Math.sin(angle) * side) / 2, t: middle.t + step * 0.05,
+    };
+  });
+}
+
+const isClick = (points) => points.every((p) => Math.hypot(p.x - points[0].x, p.y - points[0].y) < 0.004);
 
 function boxOf(points) {
   const inside = (value) => Math.min(Math.max(value, 0), 1);

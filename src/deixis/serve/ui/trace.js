@@ -9,16 +9,8 @@ export function svg(name, attributes = {}, ...children) {
   return element;
 }
 
-/** A stroke as SVG coordinates; a click becomes a small cross that can be seen. */
-export function coordinates(points) {
-  const first = points[0];
-  if (points.every((p) => Math.hypot(p.x - first.x, p.y - first.y) < 0.004)) {
-    const r = 0.022;
-    return `${first.x - r},${first.y} ${first.x + r},${first.y} ${first.x},${first.y} ` +
-      `${first.x},${first.y - r} ${first.x},${first.y + r}`;
-  }
-  return points.map((p) => `${p.x.toFixed(4)},${p.y.toFixed(4)}`).join(" ");
-}
+/** A stroke as SVG coordinates. */
+export const coordinates = (points) => points.map((p) => `${p.x.toFixed(4)},${p.y.toFixed(4)}`).join(" ");
 
 /** All strokes in the colours of their phrases, to be laid over a picture. */
 export function overlay(strokes) {
