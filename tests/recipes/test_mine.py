@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from deixis.data.negatives import IMAGES, Negatives, Source
+from deixis.data.offline import OfflineSpec
 from deixis.errors import DataError
 from deixis.evaluation.evaluate import scores_of
 from deixis.methods.bfan import BFAN
@@ -14,7 +15,7 @@ from deixis.methods.dive import DivE
 from deixis.methods.model import Sizes
 from deixis.methods.vsepp import VSEPP
 from deixis.recipes import mine as mining
-from deixis.recipes.mine import MineSpec, mine, rescore, same_wording, source_of
+from deixis.recipes.mine import mine, rescore, same_wording, source_of
 from made import made_dataset
 
 SIZES = Sizes(region=8, vocabulary=30)
@@ -51,7 +52,7 @@ def silent(done, total):
 def test_mining_equals_brute_force(method, block, tmp_path, monkeypatch):
     monkeypatch.setattr(mining, "BLOCK", block)
     model, dataset = made(method)
-    found = mine(model, dataset, MineSpec(7, 4), Source("m", "s"), tmp_path, silent)
+    found = mine(model, dataset, OfflineSpec(texts=7, images=4), Source("m", "s"), tmp_path, silent)
     scores, positives = scores_of(model, dataset), dataset.corpus.positives()
     wanted = brute(scores, positives, 7), brute(scores.T, positives.T, 4)
     for lists, best, row in zip(
@@ -66,7 +67,9 @@ def test_mining_equals_brute_force(method, block, tmp_path, monkeypatch):
 
 def test_lists_longer_than_the_negatives_there_are_hold_them_all(tmp_path):
     model, dataset = made()
-    found = mine(model, dataset, MineSpec(300, 60), Source("m", "s"), tmp_path, silent)
+    found = mine(
+        model, dataset, OfflineSpec(texts=300, images=60), Source("m", "s"), tmp_path, silent
+    )
     assert found.texts.shape == (24, 72 - 4)
     assert found.images.shape == (72, 24 - 2)
     assert all(len(set(row)) == len(row) for row in found.texts)
@@ -76,19 +79,28 @@ def test_a_killed_pass_goes_on_and_ends_the_same(tmp_path, monkeypatch):
     monkeypatch.setattr(mining, "BLOCK", 400)
     monkeypatch.setattr(mining, "SAVE_EVERY", -1.0)
     model, dataset = made()
-    whole = mine(model, dataset, MineSpec(7, 4), Source("m", "s"), tmp_path / "whole", silent)
+    whole = mine(
+        model, dataset, OfflineSpec(texts=7, images=4), Source("m", "s"), tmp_path / "whole", silent
+    )
 
     def killed(done, total):
         if done >= 15:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        mine(model, dataset, MineSpec(7, 4), Source("m", "s"), tmp_path / "cut", killed)
+        mine(
+            model,
+            dataset,
+            OfflineSpec(texts=7, images=4),
+            Source("m", "s"),
+            tmp_path / "cut",
+            killed,
+        )
     steps = []
     again = mine(
         model,
         dataset,
-        MineSpec(7, 4),
+        OfflineSpec(texts=7, images=4),
         Source("m", "s"),
         tmp_path / "cut",
         lambda done, total: steps.append(done),
@@ -109,26 +121,40 @@ def test_a_state_of_another_task_is_not_taken_up(tmp_path, monkeypatch):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        mine(model, dataset, MineSpec(7, 4), Source("m", "s"), tmp_path, killed)
+        mine(model, dataset, OfflineSpec(texts=7, images=4), Source("m", "s"), tmp_path, killed)
     steps = []
     other = Source("another model", "s")
-    mine(model, dataset, MineSpec(7, 4), other, tmp_path, lambda d, n: steps.append(d))
+    mine(
+        model,
+        dataset,
+        OfflineSpec(texts=7, images=4),
+        other,
+        tmp_path,
+        lambda d, n: steps.append(d),
+    )
     assert steps[0] < 15
 
 
 def test_mined_lists_are_read_back_and_belong_to_their_model(tmp_path):
     model, dataset = made()
     source = source_of("m", dataset)
-    first = mine(model, dataset, MineSpec(7, 4), source, tmp_path, silent)
-    again = mine(model, dataset, MineSpec(7, 4), source, tmp_path, silent)
+    first = mine(model, dataset, OfflineSpec(texts=7, images=4), source, tmp_path, silent)
+    again = mine(model, dataset, OfflineSpec(texts=7, images=4), source, tmp_path, silent)
     np.testing.assert_array_equal(again.images, first.images)
     with pytest.raises(DataError, match="another model"):
-        mine(model, dataset, MineSpec(7, 4), replace(source, model="x"), tmp_path, silent)
+        mine(
+            model,
+            dataset,
+            OfflineSpec(texts=7, images=4),
+            replace(source, model="x"),
+            tmp_path,
+            silent,
+        )
 
 
 def test_a_damaged_list_is_refused(tmp_path):
     model, dataset = made()
-    mine(model, dataset, MineSpec(7, 4), Source("m", "s"), tmp_path, silent)
+    mine(model, dataset, OfflineSpec(texts=7, images=4), Source("m", "s"), tmp_path, silent)
     content = bytearray((tmp_path / IMAGES).read_bytes())
     content[-1] ^= 1
     (tmp_path / IMAGES).write_bytes(content)
@@ -139,8 +165,10 @@ def test_a_damaged_list_is_refused(tmp_path):
 def test_a_slow_model_orders_what_a_fast_one_recalled(tmp_path):
     fast, dataset = made(shared=False)  # so that the longest lists hold every negative
     slow, _ = made("cross-attention")
-    wide = mine(fast, dataset, MineSpec(300, 60), Source("fast", "s"), tmp_path, silent)
-    found = rescore(slow, dataset, wide, MineSpec(5, 3), Source("slow", "s"))
+    wide = mine(
+        fast, dataset, OfflineSpec(texts=300, images=60), Source("fast", "s"), tmp_path, silent
+    )
+    found = rescore(slow, dataset, wide, OfflineSpec(texts=5, images=3), Source("slow", "s"))
     scores, positives = scores_of(slow, dataset), dataset.corpus.positives()
     np.testing.assert_array_equal(found.texts, brute(scores, positives, 5))
     np.testing.assert_array_equal(found.images, brute(scores.T, positives.T, 3))
@@ -151,6 +179,8 @@ def test_texts_that_say_the_same_are_reported(tmp_path):
     texts = list(dataset.corpus.texts)
     texts[0], texts[40] = "A red boat.", "a red  boat"
     dataset = replace(dataset, corpus=replace(dataset.corpus, texts=tuple(texts)))
-    found = mine(model, dataset, MineSpec(300, 60), Source("m", "s"), tmp_path, silent)
+    found = mine(
+        model, dataset, OfflineSpec(texts=300, images=60), Source("m", "s"), tmp_path, silent
+    )
     reported = {tuple(pair) for pair in same_wording(found, dataset.corpus).tolist()}
     assert {(0, 40), (40 // 3, 0)} <= reported

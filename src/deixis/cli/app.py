@@ -21,6 +21,7 @@ VERBS = (
     "rerank",
     "report",
     "explain",
+    "mine",
     "index",
     "search",
     "serve",

@@ -7,6 +7,7 @@ from jaxtyping import Bool, Int
 from torch import Tensor
 
 from deixis.data.batches import ImageBatches, PairBatches
+from deixis.data.offline import OfflineBatches
 from deixis.data.twin_batches import TwinBatches
 from deixis.features.words import MASK, SPECIAL
 from deixis.types import Batch, Regions, Tokens
@@ -21,7 +22,7 @@ class Augmented:
     states only lose words. The first and last word of a text are never touched.
     """
 
-    batches: PairBatches | ImageBatches | TwinBatches
+    batches: PairBatches | ImageBatches | TwinBatches | OfflineBatches
     regions: float
     words: float
     vocabulary: int

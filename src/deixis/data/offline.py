@@ -1,7 +1,7 @@
 """Batches that bring mined negatives along."""
 
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal
 
 import numpy as np
 import torch
@@ -9,8 +9,7 @@ from jaxtyping import Int
 from numpy import ndarray
 from torch import Tensor
 
-from deixis.data.batches import Items
-from deixis.data.dataset import Dataset
+from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.negatives import Negatives
 from deixis.errors import DataError
 from deixis.types import Batch, Offline
@@ -19,20 +18,14 @@ Sampler = Literal["uniform", "normal"]
 SPREAD = 1 / 6  # of a list: three deviations either side of the middle reach its ends
 
 
-@runtime_checkable
-class ItemBatches(Protocol):
-    """Batches that can say which images and texts they are made of."""
+@dataclass(frozen=True)
+class OfflineSpec:
+    """How many negatives are mined, and how they are drawn; five texts an image give the ratio."""
 
-    dataset: Dataset
-    seed: int
-
-    def __len__(self) -> int:
-        """Batches an epoch."""
-        ...
-
-    def items(self, step: int) -> Items:
-        """The images and texts of a step."""
-        ...
+    by: str = ""  # label of the earlier row whose model mines
+    texts: int = 300  # of each image
+    images: int = 60  # of each text
+    sampler: Sampler = "uniform"
 
 
 @dataclass(frozen=True)
@@ -44,7 +37,7 @@ class OfflineBatches:
     *Paper*: AOQ 2020, section 3.2. There one draw serves both lists; here each list has its own.
     """
 
-    batches: ItemBatches
+    batches: PairBatches | ImageBatches
     negatives: Negatives
     sampler: Sampler = "uniform"
 

@@ -26,14 +26,16 @@ class Adaptive:
 
     alpha: float = 0.3
     beta: float = 1.5
-    lowest: float = float("-inf")  # what the weight never falls below
+    lowest: float | None = None  # what the weight never falls below
     detached: bool = False  # whether the weight is a number to the gradient
 
     def __call__(
         self, offline: Float[Tensor, " pair"], online: Float[Tensor, " pair"]
     ) -> Float[Tensor, " pair"]:
         """Weigh each pair's online negative."""
-        weight = (self.beta - (offline - online) / self.alpha).clamp(min=self.lowest)
+        weight = self.beta - (offline - online) / self.alpha
+        if self.lowest is not None:
+            weight = weight.clamp(min=self.lowest)
         return weight.detach() if self.detached else weight
 
 
@@ -78,7 +80,7 @@ class Quintuplet(Loss):
         """Online text and image, offline text and image, and the two quintuplets' hinges."""
         mined = out.offline
         if mined is None:
-            raise RecipeError("this loss needs offline negatives; give the row `after = …`")
+            raise RecipeError("this loss needs offline negatives; give the row `offline = {…}`")
         image, text = mined.pair.T
         matching = out.scores[image, text]
         online = out.scores.masked_fill(out.batch.positives, float("-inf"))

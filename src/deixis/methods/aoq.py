@@ -28,7 +28,7 @@ class AOQ(Method):
     variant: Literal["OffTri", "OffQuin", "AdapOffQuin"] = "AdapOffQuin"
     alpha: float = 0.3
     beta: float = 1.5
-    lowest: float = float("-inf")  # what the adaptive weight never falls below
+    lowest: float | None = None  # what the adaptive weight never falls below
     detached: bool = False  # whether the adaptive weight carries no gradient
     offline_margin: float = 0.0
 

@@ -4,7 +4,8 @@ import io
 import json
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -15,35 +16,37 @@ from numpy import ndarray
 from deixis.data.corpus import Corpus
 from deixis.data.dataset import Dataset
 from deixis.data.negatives import MANIFEST, Negatives, Source
+from deixis.data.offline import OfflineSpec
 from deixis.errors import DataError
 from deixis.evaluation.encode import encode
 from deixis.evaluation.evaluate import split_sha
 from deixis.evaluation.rerank import scorer
 from deixis.features.files import write_atomic
 from deixis.features.words import split_words
+from deixis.methods.matcher import load
 from deixis.methods.model import Model
+from deixis.recipes.prepare import prepare_for
 from deixis.similarity.best import Best
 from deixis.similarity.blocks import block_shape, score_blocks
 from deixis.types import Embedding
 
 BLOCK = 32 * 2**20  # bytes of scores at once: they stay near the processor
+WIDER = 5  # times as many negatives a fast model recalls for a slow one
 RESCORED = 4096  # pairs a slow model scores at once
 STATE = "state.npz"
 SAVE_EVERY = 30.0  # seconds between two states on disk
 
 Advance = Callable[[int, int], None]  # images done, of how many
-
-
-@dataclass(frozen=True)
-class MineSpec:
-    """How many negatives are kept; the paper's five texts an image give the ratio."""
-
-    texts: int = 300  # of each image
-    images: int = 60  # of each text
+Told = Callable[[str, int, int], None]  # the same, with what is being done
 
 
 def mine(
-    model: Model, dataset: Dataset, spec: MineSpec, source: Source, folder: Path, advance: Advance
+    model: Model,
+    dataset: Dataset,
+    spec: OfflineSpec,
+    source: Source,
+    folder: Path,
+    advance: Advance,
 ) -> Negatives:
     """The hardest negatives of every image and every text; mined once, then read back.
 
@@ -64,8 +67,26 @@ def mine(
     return mined
 
 
+def mine_run(
+    run: Path, spec: OfflineSpec, folder: Path, advance: Told, recall: Path | None = None
+) -> tuple[Negatives, Corpus]:
+    """Mine with a run over the split it was trained on, alone or after a faster run's recall."""
+    matcher = load(run)
+    train = json.loads((run / "recipe.json").read_text(encoding="utf-8"))["data"]["train"]
+    dataset = prepare_for(run, matcher, "", train, advance)
+    source = source_of(matcher.identity, dataset)
+    told = partial(advance, "mining")
+    if recall is None:
+        return mine(matcher.model, dataset, spec, source, folder, told), dataset.corpus
+    wider = replace(spec, texts=WIDER * spec.texts, images=WIDER * spec.images)
+    wide, _ = mine_run(recall, wider, folder / "recalled", advance)
+    mined = rescore(matcher.model, dataset, wide, spec, source)
+    mined.save(folder)
+    return mined, dataset.corpus
+
+
 def rescore(
-    model: Model, dataset: Dataset, wide: Negatives, spec: MineSpec, source: Source
+    model: Model, dataset: Dataset, wide: Negatives, spec: OfflineSpec, source: Source
 ) -> Negatives:
     """Keep of a fast model's longer lists what this slow one finds hardest.
 
@@ -113,7 +134,7 @@ def source_of(identity: str, dataset: Dataset) -> Source:
     return Source(model=identity, split=split_sha(dataset.corpus))
 
 
-def _possible(spec: MineSpec, dataset: Dataset) -> MineSpec:
+def _possible(spec: OfflineSpec, dataset: Dataset) -> OfflineSpec:
     """No list is longer than the negatives of the anchor that has the fewest."""
     image, text = dataset.corpus.pairs.T
     images, texts = len(dataset.images), len(dataset.texts)
@@ -121,7 +142,8 @@ def _possible(spec: MineSpec, dataset: Dataset) -> MineSpec:
     fewest_images = images - int(np.bincount(text).max())
     if min(fewest_texts, fewest_images) < 1:
         raise DataError(f"corpus '{dataset.corpus.name}' has an item that matches everything")
-    return MineSpec(min(spec.texts, fewest_texts), min(spec.images, fewest_images))
+    texts, images = min(spec.texts, fewest_texts), min(spec.images, fewest_images)
+    return replace(spec, texts=texts, images=images)
 
 
 @dataclass(frozen=True)
@@ -130,7 +152,7 @@ class _Pass:
 
     model: Model
     dataset: Dataset
-    spec: MineSpec
+    spec: OfflineSpec
     source: Source
     folder: Path
 
@@ -166,10 +188,13 @@ class _Pass:
         inside &= (text >= there.start) & (text < there.stop)
         scores[image[inside] - here.start, text[inside] - there.start] = -np.inf
 
+    def _task(self) -> str:
+        return json.dumps([asdict(self.source), self.spec.texts, self.spec.images])
+
     def _save(self, texts_of: Best, images_of: Best, done: int) -> None:
         content = io.BytesIO()
-        who = json.dumps([asdict(self.source), asdict(self.spec)])
-        np.savez(content, texts=texts_of.keys[:done], images=images_of.keys, who=np.array(who))
+        task = np.array(self._task())
+        np.savez(content, texts=texts_of.keys[:done], images=images_of.keys, task=task)
         write_atomic(self.folder / STATE, content.getvalue())
 
     def _resume(self, texts_of: Best, images_of: Best) -> int:
@@ -178,7 +203,7 @@ class _Pass:
         if not path.exists():
             return 0
         with np.load(path, allow_pickle=False) as state:
-            if state["who"].item() != json.dumps([asdict(self.source), asdict(self.spec)]):
+            if state["task"].item() != self._task():
                 return 0
             done = len(state["texts"])
             texts_of.keys[:done] = state["texts"]

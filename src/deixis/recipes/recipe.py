@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from deixis.data.offline import OfflineSpec
 from deixis.errors import RecipeError
 from deixis.methods import load_all
 from deixis.methods.model import Method, methods
@@ -19,6 +20,18 @@ TINY_DATA: dict[str, Any] = {
     "val": "val",
     "test": "test",
     "holdout": 0,
+}
+
+# What a method's sizes are cut down to where a table must run in seconds.
+SMALL = {
+    "dim": 32,
+    "word_dim": 32,
+    "hidden": 32,
+    "head_dim": 16,
+    "caption_dim": 32,
+    "layers": 1,
+    "inner": 32,
+    "warmup": 5,
 }
 
 
@@ -51,6 +64,7 @@ class Row:
     train: TrainSpec
     start: str = ""  # label of an earlier row whose trained weights this one begins with
     printed: Mapping[str, float] = field(default_factory=dict)
+    offline: OfflineSpec | None = None  # negatives to mine with an earlier row's model
 
 
 @dataclass(frozen=True)
@@ -108,8 +122,11 @@ class Recipe:
             raise RecipeError(f"recipe '{name}' has no [[row]]")
         rows = tuple(_row(row, table) for row in table["row"])
         for place, row in enumerate(rows):
-            if row.start and row.start not in [earlier.label for earlier in rows[:place]]:
+            earlier = [before.label for before in rows[:place]]
+            if row.start and row.start not in earlier:
                 raise RecipeError(f"row '{row.label}' starts from '{row.start}', no earlier row")
+            if row.offline and row.offline.by not in earlier:
+                raise RecipeError(f"row '{row.label}' mines by '{row.offline.by}', no earlier row")
         return cls(
             name=name,
             title=table.get("title", name),
@@ -140,29 +157,45 @@ def _row(row: Mapping[str, Any], table: Mapping[str, Any]) -> Row:
     if "name" not in row.get("method", {}):
         raise RecipeError(f"row '{row.get('label', '?')}' names no method: method = {{name = …}}")
     options = dict(row["method"])
-    method = methods.build(options["name"], {k: v for k, v in options.items() if k != "name"})
     label = row.get("label", options["name"])
-    resolved: dict[str, Any] = {**row, "label": label, "method": method, "options": options}
+    resolved: dict[str, Any] = {**row, "label": label, "options": options}
+    resolved["method"] = _method(options)
     for key, kind in (("data", DataSpec), ("train", TrainSpec)):
         changed = {**table.get(key, {}), **row.get(key, {})}
         resolved[key] = build_dataclass(kind, changed, f"row '{label}': {key}")
+    if "offline" in row:
+        resolved["offline"] = build_dataclass(
+            OfflineSpec, row["offline"], f"row '{label}': offline"
+        )
     return build_dataclass(Row, resolved, "[[row]]")
 
 
+def _method(options: Mapping[str, Any]) -> Method:
+    return methods.build(options["name"], {k: v for k, v in options.items() if k != "name"})
+
+
 def _tiny_row(row: Row) -> Row:
-    limits = {"dim": 32, "word_dim": 32, "hidden": 32, "head_dim": 16, "warmup": 5}
-    small = {
-        key: min(limit, getattr(row.method, key))
-        for key, limit in limits.items()
-        if hasattr(row.method, key)
-    }
+    options = _narrowed(row.options)
     return replace(
         row,
-        method=replace(row.method, **small),
-        options={**row.options, **small},
+        method=_method(options),
+        options=options,
         data=replace(row.data, **TINY_DATA),
         train=replace(row.train, length="1 epochs", batch=min(row.train.batch, 32), chunk=0),
     )
+
+
+def _narrowed(options: Mapping[str, Any]) -> dict[str, Any]:
+    """A method's options with its sizes cut down, and those of the method it wraps."""
+    method = _method(options)
+    small: dict[str, Any] = {
+        key: min(limit, getattr(method, key))
+        for key, limit in SMALL.items()
+        if hasattr(method, key)
+    }
+    if "base" in options:
+        small["base"] = _narrowed(options["base"])
+    return {**options, **small}
 
 
 def _override(table: dict[str, Any], text: str) -> None:

@@ -9,11 +9,6 @@ from typing import Any
 
 import torch
 
-from deixis.data.augment import Augmented
-from deixis.data.batches import ImageBatches, PairBatches
-from deixis.data.crops import Cropped
-from deixis.data.dataset import Dataset
-from deixis.data.twin_batches import TwinBatches
 from deixis.encoders.gru import start_words
 from deixis.errors import RunError
 from deixis.evaluation.evaluate import evaluate
@@ -24,9 +19,9 @@ from deixis.methods.tuning import attach_towers
 from deixis.recipes.card import model_card
 from deixis.recipes.prepare import Prepared
 from deixis.recipes.recipe import Recipe, Row
+from deixis.recipes.rounds import batches_of, mined_by
 from deixis.training.checkpoint import read_tensors
-from deixis.training.loop import Batches, Fit, Tell
-from deixis.training.spec import TrainSpec
+from deixis.training.loop import Fit, Tell
 
 RESOLVED = "recipe.json"  # the row as it was resolved, overrides included
 
@@ -58,13 +53,15 @@ def run_row(
     if prepared.vectors is not None:
         start_words(model.text, prepared.vectors)
     if row.start:
-        runs = folder.parents[1]
-        begin(model, row, run_folder(recipe, recipe.row(row.start), seed, runs))
-    val = prepared.splits["val"]
+        begin(model, row, earlier_run(recipe, row.start, seed, folder))
+    train, val = prepared.splits["train"], prepared.splits["val"]
+    mined = None
+    if row.offline is not None:
+        mined = mined_by(earlier_run(recipe, row.offline.by, seed, folder), row.offline, train)
     fit = Fit(
         model=model,
         objective=objective,
-        batches=batches_of(row.train, prepared.splits["train"], seed, sizes.vocabulary),
+        batches=batches_of(row.train, train, seed, sizes.vocabulary, mined),
         spec=row.train,
         seed=seed,
         folder=folder,
@@ -98,14 +95,20 @@ def slug(label: str) -> str:
     return re.sub(r"[^a-z0-9+]+", "-", label.lower()).strip("-") or "row"
 
 
-def begin(model: Model, row: Row, earlier: Path) -> None:
-    """Give a model the weights of an earlier stage; what that stage lacks stays as it starts."""
+def earlier_run(recipe: Recipe, label: str, seed: int, folder: Path) -> Path:
+    """The run of an earlier row that a row builds on, which must be finished."""
+    earlier = run_folder(recipe, recipe.row(label), seed, folder.parents[1])
     if not (earlier / "metrics.json").exists():
         raise RunError(
-            f"row '{row.label}' starts from row '{row.start}', which is not trained: {earlier} is "
-            f"not a finished run. Train it first (deixis train … --row '{row.start}'), or let "
-            "`deixis table` run all rows in order"
+            f"this row builds on row '{label}', which is not trained: {earlier} is not a finished "
+            f"run. Train it first (deixis train … --row '{label}'), or let `deixis table` run all "
+            "rows in order"
         )
+    return earlier
+
+
+def begin(model: Model, row: Row, earlier: Path) -> None:
+    """Give a model the weights of an earlier stage; what that stage lacks stays as it starts."""
     weights = read_tensors(earlier / WEIGHTS)[0]
     try:
         unknown = model.load_state_dict(weights, strict=False).unexpected_keys
@@ -126,6 +129,8 @@ def claim(folder: Path, row: Row, seed: int) -> None:
     }
     if row.start:
         record["start"] = row.start
+    if row.offline:
+        record["offline"] = asdict(row.offline)
     path = folder / RESOLVED
     if not path.exists():
         write_json(path, record)
@@ -138,16 +143,3 @@ def claim(folder: Path, row: Row, seed: int) -> None:
                 f"{folder} holds a run with another {key}: {found.get(key)}; now {wanted[key]}. "
                 "Delete it or keep these runs elsewhere (--runs)"
             )
-
-
-def batches_of(spec: TrainSpec, train: Dataset, seed: int, vocabulary: int) -> Batches:
-    """Draw batches as the recipe says."""
-    batches: PairBatches | ImageBatches | TwinBatches = PairBatches(train, spec.batch, seed)
-    if spec.batching == "images":
-        batches = ImageBatches(train, spec.batch, seed, spec.texts_an_image)
-    elif spec.batching == "twins":
-        batches = TwinBatches(train, spec.batch, seed)
-    drawn: Batches = batches
-    if spec.drop_regions or spec.drop_words:
-        drawn = Augmented(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)
-    return Cropped(drawn, spec.crop, seed) if spec.crop else drawn

@@ -34,7 +34,6 @@ class TrainSpec:
     warmup: Duration = 0  # linear, from zero
     validate_every: Duration = "1 epochs"
     patience: int = 0  # validations without a better one before it stops; 0: never
-    start: Literal["random", "previous"] = "random"  # where a later round's weights come from
 
     def __post_init__(self) -> None:
         for name in ("length", "decay_every", "warmup", "validate_every"):
