@@ -57,6 +57,7 @@ class Embedding:
     mask: Bool[Tensor, "item part"]
     residual: Float[Tensor, "item part dim"] | None = None  # what diversity terms look at
     local: Float[Tensor, "item place local_dim"] | None = None  # what captioning, masking look at
+    labels: Float[Tensor, "item label"] | None = None  # above zero where a label is told
 
     def __len__(self) -> int:
         return self.vectors.shape[0]
@@ -81,6 +82,16 @@ class Offline:
 
 
 @dataclass(frozen=True, slots=True)
+class Hidden:
+    """Regions and words taken out of a batch, for methods that must tell what they were."""
+
+    regions: Bool[Tensor, "image region"]  # which are hidden
+    values: Float[Tensor, "image region feature"]  # as they were
+    words: Bool[Tensor, "text word"]
+    ids: Int[Tensor, "text word"]
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Images and texts that meet in one step, and which of them belong together."""
 
@@ -89,6 +100,7 @@ class Batch:
     positives: Bool[Tensor, "image text"]  # stored, never the diagonal: a text may fit several
     labels: Float[Tensor, "image label"] | None = None
     offline: Offline | None = None
+    hidden: Hidden | None = None
 
     def own(self) -> "Batch":
         """The batch without the items that came as offline negatives."""
@@ -140,11 +152,13 @@ def map_tensors(record: T, change: "Any") -> T:
 
 
 def concatenate(parts: "list[Embedding]") -> Embedding:
-    """Join embeddings along items; parts are padded to the longest set among them."""
+    """Join what items are ranked and labelled by; sets are padded to the longest among them."""
     longest = max(part.vectors.shape[1] for part in parts)
     vectors = [_padded(part.vectors, longest) for part in parts]
     masks = [_padded(part.mask, longest) for part in parts]
-    return Embedding(torch.cat(vectors), torch.cat(masks))
+    labels = [part.labels for part in parts if part.labels is not None]
+    told = torch.cat(labels) if labels else None
+    return Embedding(torch.cat(vectors), torch.cat(masks), labels=told)
 
 
 def _padded(tensor: Tensor, length: int) -> Tensor:

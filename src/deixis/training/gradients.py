@@ -87,7 +87,7 @@ def _as_leaf(tensor: Tensor) -> Tensor:
 
 
 def _floats(embedding: Embedding) -> Iterator[Tensor]:
-    for tensor in (embedding.vectors, embedding.residual, embedding.local):
+    for tensor in (embedding.vectors, embedding.residual, embedding.local, embedding.labels):
         if tensor is not None:
             yield tensor
 
@@ -113,9 +113,8 @@ def _gathered(own: Embedding, items: int) -> Embedding:
 
 
 def _zip_map(parts: list[Embedding], join: Callable[[list[Tensor]], Tensor]) -> Embedding:
-    names = [
-        n for n in ("vectors", "mask", "residual", "local") if getattr(parts[0], n) is not None
-    ]
+    given = ("vectors", "mask", "residual", "local", "labels")
+    names = [name for name in given if getattr(parts[0], name) is not None]
     joined = {name: join([getattr(part, name) for part in parts]) for name in names}
     return replace(parts[0], **joined)
 
