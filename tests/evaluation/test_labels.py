@@ -49,3 +49,24 @@ def test_micro_f1_equals_scikit_learn():
 def test_grades_count_shared_labels():
     one, other = np.array([[True, True, False]]), np.array([[True, True, True], [False] * 3])
     assert shared_labels(one, other).tolist() == [[2, 0]]
+
+
+def plain_ndcg(row, grades, k):
+    order = np.lexsort((grades, -row))[:k]
+    discounts = 1 / np.log2(np.arange(2, k + 2))
+    ideal = np.sort(grades)[::-1][:k] @ discounts[: len(grades)]
+    return grades[order] @ discounts / ideal if ideal else 0.0
+
+
+@pytest.mark.parametrize("k", [1, 20, 700, 2999])
+@pytest.mark.parametrize("shape", ["random", "tied", "best hidden from the sample"])
+def test_sampling_for_a_bar_never_changes_the_measure(shape, k):
+    random = np.random.default_rng(0)
+    scores = random.random((6, 3000), dtype=np.float32)
+    if shape == "tied":
+        scores = scores.round(1)
+    if shape == "best hidden from the sample":
+        scores[:, ::2] += 5  # the sample is every second item: its bar is too high for the rest
+    grades = random.integers(0, 4, size=scores.shape)
+    wanted = [plain_ndcg(row, own, k) for row, own in zip(scores, grades, strict=True)]
+    np.testing.assert_allclose(ndcg(scores, grades, k), wanted, atol=1e-12)
