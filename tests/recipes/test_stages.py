@@ -9,7 +9,7 @@ from deixis.errors import RecipeError, RunError
 from deixis.methods.matcher import Matcher, RunConfig
 from deixis.methods.model import Sizes
 from deixis.recipes.recipe import Recipe
-from deixis.recipes.run import begin, run_folder
+from deixis.recipes.run import begin, earlier_run, run_folder
 
 STAGED = Path(__file__).parents[2] / "recipes" / "camp_staged.toml"
 SIZES = Sizes(region=6, vocabulary=9)
@@ -39,9 +39,9 @@ def test_a_later_stage_begins_with_the_messages_of_the_first(tmp_path):
 def test_a_stage_without_the_one_before_it_is_refused(tmp_path):
     recipe = Recipe.load(STAGED).tiny()
     row = recipe.row("everything")
-    earlier = run_folder(recipe, recipe.row(row.start), 0, tmp_path)
-    with pytest.raises(RunError, match="starts from row 'fusion, messages fixed', which is not"):
-        begin(row.method.model(SIZES), row, earlier)
+    folder = run_folder(recipe, row, 0, tmp_path)
+    with pytest.raises(RunError, match="builds on row 'fusion, messages fixed', which is not"):
+        earlier_run(recipe, row.start, 0, folder)
 
 
 def test_a_stage_of_another_shape_is_refused(tmp_path):
