@@ -15,6 +15,7 @@ from deixis.losses.labels import LabelAgreement, true_labels
 from deixis.losses.masked import Masked
 from deixis.methods.dscmr import DSCMR
 from deixis.methods.label_baselines import Consistency, Independent
+from deixis.methods.matcher import Matcher, RunConfig, load
 from deixis.methods.model import Model, Sizes
 from deixis.methods.semantic_sharing import SemanticSharing
 from deixis.types import Batch, Embedding, Hidden, Outputs, Regions, Tokens
@@ -327,3 +328,13 @@ def test_a_checkpoint_that_does_not_fit_is_refused(changed, message, tmp_path):
     bert(tmp_path / "bert.safetensors", **changed)
     with pytest.raises(RecipeError, match=message):
         SemanticSharing(**SMALL, bert=str(tmp_path / "bert.safetensors")).model(SIZES)
+
+
+def test_a_model_with_a_shared_part_is_saved_and_loaded(tmp_path):
+    options = {"name": "semantic_sharing", **SMALL}
+    model = SemanticSharing(**SMALL).model(SIZES)
+    Matcher(model, RunConfig(options, SIZES, "lite0", "words"), None).save(tmp_path)
+    again = load(tmp_path).model
+    assert again.image.body.transformer is again.text.body.transformer
+    for key, value in model.state_dict().items():
+        assert torch.equal(again.state_dict()[key], value), key

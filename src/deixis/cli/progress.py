@@ -85,7 +85,7 @@ def training(what: str) -> Iterator[Callable[[dict[str, Any]], None]]:
             if "warning" in record:
                 console.print(f"[yellow]warning:[/] {record['warning']}", highlight=False)
             if "validation" in record:
-                validated = f"val RSUM {record['validation']:.1f} (best {record['best']:.1f})"
+                validated = f"val {record['validation']:.1f} (best {record['best']:.1f})"
             elif "loss" in record:
                 terms = " ".join(
                     f"{name} {value:.3g}"

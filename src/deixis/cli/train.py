@@ -24,6 +24,7 @@ def train(
     import torch
 
     from deixis.cli.training import prepare_with_progress, run_one
+    from deixis.recipes.judging import JUDGINGS
     from deixis.recipes.recipe import Recipe
 
     torch.set_num_threads(threads)
@@ -31,4 +32,5 @@ def train(
     loaded = loaded.tiny() if tiny else loaded
     chosen = loaded.row(row) if row else loaded.rows[0]
     done = run_one(loaded, chosen, seed, prepare_with_progress(chosen.data), runs)
-    say(f"{done.folder}  RSUM {done.result['measures']['rsum']:.1f}")
+    headline = JUDGINGS[loaded.judge].headline
+    say(f"{done.folder}  {headline.upper()} {done.result['measures'][headline]:.1f}")

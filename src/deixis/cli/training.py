@@ -7,8 +7,8 @@ from pathlib import Path
 import torch
 
 from deixis.cli.progress import Bars, console, training
-from deixis.evaluation.chance import chance
 from deixis.recipes.derive import derive
+from deixis.recipes.judging import JUDGINGS
 from deixis.recipes.prepare import Prepared, prepare
 from deixis.recipes.recipe import DataSpec, Derived, Recipe, Row
 from deixis.recipes.run import RowRun, run_folder, run_row
@@ -24,7 +24,7 @@ def run_recipe(
     recipe = recipe.tiny() if tiny else recipe
     prepare_once = cache(prepare_with_progress)
     test = prepare_once(recipe.rows[0].data).splits["test"]
-    lines = [Line("chance", (chance(test.corpus),), {})]
+    lines = [Line("chance", (JUDGINGS[recipe.judge].chance(test.corpus),), {})]
     for row in recipe.rows:
         prepared = prepare_once(row.data)
         results = [run_one(recipe, row, seed, prepared, runs).result for seed in recipe.seeds]

@@ -1,12 +1,12 @@
 """Batches that hide some regions and words, and remember them."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from jaxtyping import Bool
 from torch import Tensor
 
-from deixis.data.batches import ImageBatches, PairBatches
 from deixis.features.words import MASK, SPECIAL
 from deixis.types import Batch, Hidden
 
@@ -18,8 +18,9 @@ class HidingBatches:
     Special words are never hidden. *Paper*: semantic sharing 2021 hides 15 %.
     """
 
-    batches: PairBatches | ImageBatches
+    batches: Any  # what has a length and gives the batch of a step
     share: float
+    seed: int
 
     def __len__(self) -> int:
         """Batches an epoch."""
@@ -27,8 +28,8 @@ class HidingBatches:
 
     def at(self, step: int) -> Batch:
         """The batch of a step, with what is hidden beside it."""
-        batch = self.batches.at(step)
-        random = torch.Generator().manual_seed(self.batches.seed * 1_000_003 + step)
+        batch: Batch = self.batches.at(step)
+        random = torch.Generator().manual_seed(self.seed * 1_000_003 + step)
         images, texts = batch.images, batch.texts
         regions = self._chosen(images.mask, random)
         words = self._chosen(texts.mask & (texts.ids >= len(SPECIAL)), random)

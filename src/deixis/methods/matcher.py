@@ -108,7 +108,8 @@ class Matcher:
     def save(self, folder: Path) -> None:
         """Write the weights, then the vocabulary, then the config, which makes the run complete."""
         folder.mkdir(parents=True, exist_ok=True)
-        state = {key: value.contiguous() for key, value in self.model.state_dict().items()}
+        # Cloned, since a module two towers share is written under both names.
+        state = {key: value.clone() for key, value in self.model.state_dict().items()}
         save_file(state, folder / WEIGHTS)
         if self.vocabulary is not None:
             self.vocabulary.save(folder / WORDS)

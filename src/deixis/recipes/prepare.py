@@ -14,6 +14,7 @@ from deixis.data.extracting import image_features, text_features
 from deixis.data.read import read_corpus
 from deixis.data.regions import Placed, has_arrays, read_regions
 from deixis.data.scenes.write import write_scenes
+from deixis.data.worded import labelled_by_words
 from deixis.errors import DataError, RecipeError
 from deixis.features.backbones import TextBackbone, text_source, vectors_of
 from deixis.features.graph import cache_folder
@@ -82,7 +83,8 @@ def find_corpus(spec: DataSpec, advance: Advance) -> Corpus:
         path = Path(spec.corpus).expanduser()
         if not path.exists():
             raise RecipeError(f"data.corpus is '{spec.corpus}', and nothing is there")
-        return read_corpus(path)
+        corpus = read_corpus(path)
+        return labelled_by_words(corpus, spec.label_words) if spec.label_words else corpus
     folder = cache_folder() / "scenes" / str(spec.size)
 
     def drawn(done: int, total: int) -> None:

@@ -10,7 +10,8 @@ from deixis.data.offline import OfflineSpec
 from deixis.errors import RecipeError
 from deixis.methods import load_all
 from deixis.methods.model import Method, methods
-from deixis.registry import build_dataclass
+from deixis.recipes.judging import Judge
+from deixis.registry import build_dataclass, convert
 from deixis.training.spec import TrainSpec
 
 TINY_DATA: dict[str, Any] = {
@@ -19,6 +20,7 @@ TINY_DATA: dict[str, Any] = {
     "train": "train",
     "val": "val",
     "test": "test",
+    "label_words": (),
     "holdout": 0,
 }
 
@@ -47,6 +49,7 @@ class DataSpec:
     train: str = "train"
     val: str = "val"
     test: str = "test"
+    label_words: tuple[str, ...] = ()  # labels by what the first captions name, when none are given
     holdout: int = 0  # so many of the last training images become the validation split
 
 
@@ -94,6 +97,7 @@ class Recipe:
     rows: tuple[Row, ...]
     derived: tuple[Derived, ...] = ()
     seeds: tuple[int, ...] = (0,)
+    judge: Judge = "pairs"
     note: str = ""
 
     @classmethod
@@ -136,6 +140,7 @@ class Recipe:
                 build_dataclass(Derived, line, "[[derived]]") for line in table.get("derived", ())
             ),
             seeds=tuple(table.get("seeds", (0,))),
+            judge=convert(table.get("judge", "pairs"), Judge, "judge"),
             note=table.get("note", ""),
         )
 

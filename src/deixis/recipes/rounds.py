@@ -6,6 +6,7 @@ from deixis.data.augment import Augmented
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.crops import Cropped
 from deixis.data.dataset import Dataset
+from deixis.data.hide import HidingBatches
 from deixis.data.negatives import Negatives
 from deixis.data.offline import OfflineBatches, OfflineSpec, Sampler
 from deixis.data.twin_batches import TwinBatches
@@ -44,4 +45,6 @@ def batches_of(
     drawn: Batches = batches
     if spec.drop_regions or spec.drop_words:
         drawn = Augmented(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)
+    if spec.hide:
+        drawn = HidingBatches(drawn, spec.hide, seed)
     return Cropped(drawn, spec.crop, seed) if spec.crop else drawn

@@ -11,12 +11,12 @@ import torch
 
 from deixis.encoders.gru import start_words
 from deixis.errors import RunError
-from deixis.evaluation.evaluate import evaluate
 from deixis.features.files import write_atomic, write_json
 from deixis.methods.matcher import WEIGHTS, Matcher, RunConfig
 from deixis.methods.model import Model
 from deixis.methods.tuning import attach_towers
 from deixis.recipes.card import model_card
+from deixis.recipes.judging import JUDGINGS
 from deixis.recipes.prepare import Prepared
 from deixis.recipes.recipe import Recipe, Row
 from deixis.recipes.rounds import batches_of, mined_by
@@ -55,6 +55,7 @@ def run_row(
     if row.start:
         begin(model, row, earlier_run(recipe, row.start, seed, folder))
     train, val = prepared.splits["train"], prepared.splits["val"]
+    judging = JUDGINGS[recipe.judge]
     mined = None
     if row.offline is not None:
         mined = mined_by(earlier_run(recipe, row.offline.by, seed, folder), row.offline, train)
@@ -65,13 +66,13 @@ def run_row(
         spec=row.train,
         seed=seed,
         folder=folder,
-        validate=lambda trained: evaluate(trained, val).measures["rsum"],
+        validate=lambda trained: judging.score(trained, val),
     )
     fit.run(tell)
     model.load_state_dict(read_tensors(folder / "best.safetensors")[0])
     config = RunConfig(row.options, sizes, row.data.image, row.data.text, recipe.name, seed)
     Matcher(model, config, prepared.vocabulary).save(folder)
-    result = evaluate(model, prepared.splits["test"])
+    result = judging.evaluate(model, prepared.splits["test"])
     result.save_ranks(folder)
     card = model_card(recipe, row, seed, result.to_dict())
     write_atomic(folder / "README.md", card.encode())

@@ -17,6 +17,14 @@ COLUMNS = {
     "t2i_hit@10": "R@10",
     "rsum": "RSUM",
 }
+LABELS = {
+    "i2t_ndcg": "i→t NDCG",
+    "t2i_ndcg": "t→i NDCG",
+    "i2t_map": "i→t mAP",
+    "t2i_map": "t→i mAP",
+    "image_f1": "image F1",
+    "text_f1": "text F1",
+}
 TWINS = {"swap": "swap binding", "twin": "right twin"}  # where a corpus has twins to tell apart
 
 
@@ -48,8 +56,10 @@ class Report:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Measures and their headings; those of twins only where a line has them."""
+        """Measures and their headings; by labels or by twins where lines have them."""
         measured = {key for line in self.lines for seed in line.seeds for key in seed}
+        if "ndcg" in measured:
+            return LABELS
         return COLUMNS | {key: name for key, name in TWINS.items() if key in measured}
 
     def rows(self) -> list[list[str]]:

@@ -20,6 +20,7 @@ class TrainSpec:
     texts_an_image: int = 0  # with batching = "images"; 0 takes all of them
     drop_regions: float = 0.0  # share of regions left out of an image at a step
     drop_words: float = 0.0  # share of words touched in a text at a step
+    hide: float = 0.0  # share of regions and words hidden, for methods that must tell them
     crop: float = 0.0  # least share of a picture that random crops keep, for towers in training
     chunk: int = 0  # items encoded at once, when the batch is larger than memory; 0: all
     optimiser: Literal["adam", "adamw", "sgd"] = "adamw"
