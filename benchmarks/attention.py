@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy import ndarray
 from torch import Tensor
-from torch.nn.functional import cosine_similarity, leaky_relu, normalize
+from torch.nn.functional import leaky_relu, normalize
 
 from benchmarks.harness import Figure, Timed, interleaved, speed_up
 from deixis.evaluation.rerank import merged, scorer, shortlist
@@ -55,10 +55,8 @@ Loop = Callable[[Tensor, Tensor], Tensor]  # regions of all images, words of one
 
 
 def figures() -> list[Figure]:
-    torch.manual_seed(0)
-    images, texts = gallery(IMAGES, TEXTS)
     scan = {"t2i": (9.0, "lse", 6.0), "i2t": (4.0, "mean", 5.0)}
-    out = []
+    out: list[Figure] = []
     for way, product_goal, loop_goal in (("t2i", 1.3, 7), ("i2t", 1.6, 12)):
         loop = loop_t2i if way == "t2i" else loop_i2t
         similarity = Attention(way, *scan[way])
@@ -131,34 +129,46 @@ def looped(images: Embedding, texts: Embedding, loop: Loop) -> Tensor:
 
 
 def weights(queries: Tensor, contexts: Tensor, temperature: float) -> Tensor:
+    """Attention as published code computes it, axis by axis: image, context, query."""
     clipped = leaky_relu(contexts @ queries.transpose(1, 2), 0.1)
-    scaled = clipped / (clipped.norm(dim=2, keepdim=True) + 1e-8)
-    return (temperature * scaled.transpose(1, 2)).softmax(dim=2)
+    scaled = clipped / (clipped.square().sum(dim=2, keepdim=True).sqrt() + 1e-8)
+    return (temperature * scaled.transpose(1, 2).contiguous()).softmax(dim=2).transpose(1, 2)
+
+
+def attended(contexts: Tensor, shares: Tensor) -> Tensor:
+    return (contexts.transpose(1, 2) @ shares).transpose(1, 2)
+
+
+def cosine(a: Tensor, b: Tensor) -> Tensor:
+    return (a * b).sum(dim=2) / (a.norm(dim=2) * b.norm(dim=2)).clamp(min=1e-8)
 
 
 def loop_t2i(regions: Tensor, words: Tensor) -> Tensor:
-    words = words.expand(len(regions), -1, -1)
-    found = cosine_similarity(words, weights(words, regions, 9.0) @ regions, dim=2)
+    words = words.repeat(len(regions), 1, 1)
+    found = cosine(words, attended(regions, weights(words, regions, 9.0)))
     return torch.logsumexp(6.0 * found, dim=1) / 6.0
 
 
 def loop_i2t(regions: Tensor, words: Tensor) -> Tensor:
-    words = words.expand(len(regions), -1, -1)
-    return cosine_similarity(regions, weights(regions, words, 4.0) @ words, dim=2).mean(dim=1)
+    words = words.repeat(len(regions), 1, 1)
+    return cosine(regions, attended(words, weights(regions, words, 4.0))).mean(dim=1)
 
 
 def loop_bfan(focus: str) -> Loop:
     def one_way(queries: Tensor, contexts: Tensor) -> Tensor:
-        given = weights(queries, contexts, 20.0)
-        share = torch.ones_like(given) if focus == "equal" else given.sqrt()
-        # The published code compares every two contexts.
-        above = ((given.unsqueeze(3) - given.unsqueeze(2)) * share.unsqueeze(2)).sum(dim=3)
+        given = weights(queries, contexts, 20.0).transpose(1, 2)
+        # The published code compares every two contexts for "prob".
+        above = given * given.shape[2] - given.sum(dim=2, keepdim=True)
+        if focus == "prob":
+            above = ((given.unsqueeze(3) - given.unsqueeze(2)) * given.sqrt().unsqueeze(2)).sum(
+                dim=3
+            )
         kept = given * (above > 0)
-        attended = (kept / kept.sum(dim=2, keepdim=True)) @ contexts
-        return cosine_similarity(queries, attended, dim=2).mean(dim=1)
+        shares = (kept / kept.sum(dim=2, keepdim=True)).transpose(1, 2)
+        return cosine(queries, attended(contexts, shares)).mean(dim=1)
 
     def loop(regions: Tensor, words: Tensor) -> Tensor:
-        words = words.expand(len(regions), -1, -1)
+        words = words.repeat(len(regions), 1, 1)
         return one_way(words, regions) + one_way(regions, words)
 
     return loop
