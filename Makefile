@@ -8,6 +8,9 @@ READY  := $(VENV)/.ready
 export OMP_NUM_THREADS ?= 2
 export MKL_NUM_THREADS ?= 2
 
+# Tests share the cores by files, so each process computes on one.
+PYTEST := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test test-all check format bench clean
 
@@ -25,10 +28,10 @@ demo: setup ## scenes, features, a small model, its table, a library, a few sear
 	$(BIN)/deixis demo demo
 
 test: check ## every check and every test; minutes on two cores
-	$(BIN)/python -m pytest
+	$(PYTEST)
 
 test-all: check ## the long tests too: claims, crashes, loads
-	$(BIN)/python -m pytest -m ''
+	$(PYTEST) -m ''
 
 check: setup ## format, lint, types, layers, file sizes
 	$(BIN)/ruff format --check .
