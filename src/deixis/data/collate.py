@@ -7,12 +7,13 @@ from numpy import ndarray
 from torch import Tensor
 
 from deixis.features.packed import PackedRegions, PackedTokens, PackedTrace
+from deixis.features.padding import gather_rows, padded_rows
 from deixis.types import Regions, Tokens, Trace
 
 
 def regions_of(packed: PackedRegions, images: Int[ndarray, " image"]) -> Regions:
     """The regions of some images, padded to the longest of them."""
-    rows, mask = _padded_rows(packed.offsets, images)
+    rows, mask = padded_rows(packed.offsets, images)
     return Regions(
         values=_gather(packed.values, rows, mask),
         mask=torch.from_numpy(mask),
@@ -23,7 +24,7 @@ def regions_of(packed: PackedRegions, images: Int[ndarray, " image"]) -> Regions
 
 def tokens_of(packed: PackedTokens, texts: Int[ndarray, " text"]) -> Tokens:
     """The tokens of some texts, padded to the longest of them."""
-    rows, mask = _padded_rows(packed.offsets, texts)
+    rows, mask = padded_rows(packed.offsets, texts)
     ids = np.where(mask, packed.ids[rows], 0).astype(np.int64)
     return Tokens(
         ids=torch.from_numpy(ids),
@@ -37,7 +38,7 @@ def tokens_of(packed: PackedTokens, texts: Int[ndarray, " text"]) -> Tokens:
 
 def trace_of(packed: PackedTrace, texts: Int[ndarray, " text"]) -> Trace:
     """The trace boxes of some texts, padded to the longest of them."""
-    rows, mask = _padded_rows(packed.offsets, texts)
+    rows, mask = padded_rows(packed.offsets, texts)
     word = np.full(rows.shape, -1, dtype=np.int64)
     word[mask] = packed.word[rows[mask]]
     return Trace(
@@ -48,21 +49,10 @@ def trace_of(packed: PackedTrace, texts: Int[ndarray, " text"]) -> Trace:
     )
 
 
-def _padded_rows(
-    offsets: Int[ndarray, " item_plus_one"], items: Int[ndarray, " item"]
-) -> tuple[Int[ndarray, "item place"], Bool[ndarray, "item place"]]:
-    starts, counts = offsets[items], offsets[items + 1] - offsets[items]
-    places = np.arange(max(1, counts.max(initial=1)))
-    mask = places < counts[:, None]
-    return np.where(mask, starts[:, None] + places, 0), mask
-
-
 def _gather(
     values: ndarray, rows: Int[ndarray, "item place"], mask: Bool[ndarray, "item place"]
 ) -> Tensor:
-    padded = np.zeros((*rows.shape, values.shape[1]), dtype=np.float32)
-    padded[mask] = values[rows[mask]]
-    return torch.from_numpy(padded)
+    return torch.from_numpy(gather_rows(values, rows, mask))
 
 
 def _tensor(values: ndarray) -> Tensor:

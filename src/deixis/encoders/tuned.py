@@ -74,4 +74,4 @@ class TunedText(Tuned):
 def square(pixels: Float[Tensor, "image pixel 3"]) -> Float[Tensor, "image y x 3"]:
     """Pixels laid out row by row, as pictures again."""
     side = round(pixels.shape[1] ** 0.5)
-    return pixels.reshape(len(pixels), side, side, 3)
+    return pixels.reshape(pixels.shape[0], side, side, 3)

@@ -83,11 +83,16 @@ def open_session(name: str, threads: int, build: Callable[[], bytes]) -> Any:
 
     The name must change with the weights and with the way the graph is built.
     """
-    import onnxruntime  # noqa: PLC0415 — slow to load, and not needed to list backbones
-
     path = cache_folder() / f"{name}.onnx"
     if not path.exists():
         write_atomic(path, build())
+    return session_of(path, threads)
+
+
+def session_of(path: Path, threads: int = 1) -> Any:
+    """Open a session on a graph file."""
+    import onnxruntime  # noqa: PLC0415 — slow to load, and not needed to list backbones
+
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1

@@ -27,5 +27,5 @@ class Attended(nn.Module):
         logits = self.question(places)[..., 0] / math.sqrt(places.shape[2])
         weights = logits.masked_fill(~mask, float("-inf")).softmax(dim=1).unsqueeze(1)
         kept = places.masked_fill(~mask.unsqueeze(2), 0.0)
-        alone = torch.ones(len(places), 1, dtype=torch.bool, device=places.device)
+        alone = torch.ones(places.shape[0], 1, dtype=torch.bool, device=places.device)
         return Embedding(weights @ kept, alone, local=places)

@@ -3,8 +3,8 @@
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
 
+from deixis.heads.ends import ends
 from deixis.heads.unit import unit
 from deixis.types import Embedding
 
@@ -26,9 +26,7 @@ class Memory(nn.Module):
         self, places: Float[Tensor, "item place dim"], mask: Bool[Tensor, "item place"]
     ) -> Embedding:
         """Read, remember, scale to unit length."""
-        lengths = mask.sum(dim=1).clamp(min=1).cpu()
-        packed = pack_padded_sequence(places, lengths, batch_first=True, enforce_sorted=False)
-        _, last = self.gru(packed)
-        vector = unit(self.norm(last[0]))
-        alone = torch.ones(len(vector), 1, dtype=torch.bool, device=vector.device)
+        (last,) = ends(self.gru, places, mask.sum(dim=1).clamp(min=1))
+        vector = unit(self.norm(last))
+        alone = torch.ones(vector.shape[0], 1, dtype=torch.bool, device=vector.device)
         return Embedding(vector.unsqueeze(1), alone, local=places)

@@ -16,7 +16,7 @@ class SingleVector(nn.Module):
     ) -> Embedding:
         """Pool the places of each item into one unit vector."""
         vector = unit(self.pool(places, mask))
-        alone = torch.ones(len(vector), 1, dtype=torch.bool, device=vector.device)
+        alone = torch.ones(vector.shape[0], 1, dtype=torch.bool, device=vector.device)
         return Embedding(vector.unsqueeze(1), alone)
 
     def pool(
@@ -55,4 +55,4 @@ class Last(SingleVector):
     ) -> Float[Tensor, "item dim"]:
         """Pick the last place under the mask."""
         last = (mask.sum(dim=1) - 1).clamp(min=0)
-        return places[torch.arange(len(places), device=places.device), last]
+        return places[torch.arange(places.shape[0], device=places.device), last]

@@ -35,7 +35,7 @@ def grid_codes(mask: Bool[Tensor, "item place"], width: int) -> Float[Tensor, "i
     line = _waves(torch.arange(1, side + 1, device=mask.device) / (side + 1e-6), width // 2)
     rows = line.unsqueeze(1).expand(side, side, -1)
     columns = line.unsqueeze(0).expand(side, side, -1)
-    return torch.cat([rows, columns], 2).flatten(0, 1).expand(len(mask), -1, -1)
+    return torch.cat([rows, columns], 2).flatten(0, 1).expand(mask.shape[0], -1, -1)
 
 
 def _waves(share: Float[Tensor, "*place"], width: int) -> Float[Tensor, "*place width"]:

@@ -98,7 +98,7 @@ class Slots(nn.Module):
         content = self.place_norm(places)
         place = content if self.codes is None else content + self.codes(mask, content.shape[2])
         key, value = self._split(self.key(place)), self._split(self.value(content))
-        slots = self.start(len(places))
+        slots = self.start(places.shape[0])
         for _ in range(self.shape.iterations):
             query = self._split(self.query(self.slot_norm(slots)))
             logits = query @ key.transpose(2, 3) / math.sqrt(self.shape.head_dim)

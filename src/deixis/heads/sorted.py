@@ -41,7 +41,9 @@ class Sorted(SingleVector):
     def weights(self, lengths: Int[Tensor, " item"], places: int) -> Float[Tensor, "item place"]:
         """How much each place in the order counts; computed once for each length in the batch."""
         kinds, which = lengths.unique(return_inverse=True)
-        codes = position_code(places, lengths.device).expand(len(kinds), -1, -1)
+        if torch.onnx.is_in_onnx_export():  # which cannot follow unique lengths into a GRU
+            kinds, which = lengths, torch.arange(lengths.shape[0])
+        codes = position_code(places, lengths.device).expand(kinds.shape[0], -1, -1)
         packed = pack_padded_sequence(codes, kinds.cpu(), batch_first=True, enforce_sorted=False)
         states, _ = pad_packed_sequence(self.gru(packed)[0], batch_first=True, total_length=places)
         forward, backward = states.chunk(2, dim=2)

@@ -5,8 +5,8 @@ from typing import Protocol, runtime_checkable
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
-from torch.nn.utils.rnn import pack_padded_sequence
 
+from deixis.heads.ends import ends
 from deixis.heads.pool import Mean
 
 
@@ -57,8 +57,6 @@ class ReadThrough(nn.Module):
         self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
     ) -> Float[Tensor, "item dim"]:
         """Read each text up to its own length."""
-        lengths = mask.sum(dim=1).cpu()
-        packed = pack_padded_sequence(places, lengths, batch_first=True, enforce_sorted=False)
-        _, (forward, backward) = self.gru(packed)
-        ends = torch.cat([forward, backward], 1) if self.joined else (forward + backward) / 2
-        return self.dropout(ends)
+        forward, backward = ends(self.gru, places, mask.sum(dim=1))
+        both = torch.cat([forward, backward], 1) if self.joined else (forward + backward) / 2
+        return self.dropout(both)

@@ -57,15 +57,18 @@ class RunEncoder:
 
     def encode_image(self, files: Sequence[Path]) -> Encoded:
         """Embed picture files together; when that fails, one by one to learn which are broken."""
-        matcher = self.matcher  # a run that cannot be loaded is not the fault of a file
+        self.identity  # noqa: B018  a run that cannot be loaded is not the fault of a file
         try:
-            return Encoded(_parts(matcher.encode_image(files)), {})
+            return Encoded(self._embed(files), {})
         except Exception as error:  # decoders raise nearly anything on damaged files
             if len(files) == 1:
                 nothing = np.zeros((0, 1, self.dim), dtype=np.float32)
                 reason = str(error).removeprefix(f"{files[0]}: ") or type(error).__name__
                 return Encoded(Parts(nothing, np.zeros((0, 1), dtype=bool)), {0: reason})
         return _joined([self.encode_image([file]) for file in files])
+
+    def _embed(self, files: Sequence[Path]) -> Parts:
+        return _parts(self.matcher.encode_image(files))
 
     def encode_text(self, texts: Sequence[str]) -> Parts:
         """Embed texts."""

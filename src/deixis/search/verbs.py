@@ -6,9 +6,9 @@ Exit codes: 0 done, 1 refused with a ``DeixisError``, 3 done but there is someth
 from collections.abc import Sequence
 from pathlib import Path
 
+from deixis.search.exported import open_run
 from deixis.search.indexing import Report
 from deixis.search.library import Library, OnFile, silent
-from deixis.search.matching import RunEncoder
 from deixis.search.query import Query, Results
 from deixis.search.running import ask_running
 from deixis.search.searcher import Searcher
@@ -25,7 +25,7 @@ def index(
     on_file: OnFile = silent,
 ) -> Report:
     """Bring a library in line with the pictures below some paths."""
-    encoder = RunEncoder(run)
+    encoder = open_run(run)
     with Library.open_or_create(library, encoder) as opened:
         work = opened.rebuild if rebuild else opened.add
         return work(paths, encoder, on_file)
@@ -37,7 +37,7 @@ def search(query: Query, library: Path) -> Results:
     if answered is not None:
         return answered
     with Library(library) as opened:
-        return Searcher(RunEncoder(Path(opened.header.source)), opened).search(query)
+        return Searcher(open_run(Path(opened.header.source)), opened).search(query)
 
 
 def exit_code(result: Report | Results | Status) -> int:

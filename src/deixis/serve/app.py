@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 
 from deixis import __version__
 from deixis.search.encoder import Encoder
-from deixis.search.matching import RunEncoder
+from deixis.search.exported import open_run
 from deixis.serve.explaining import router as explaining
 from deixis.serve.guard import Guard
 from deixis.serve.metrics import Metrics
@@ -31,7 +31,7 @@ about = APIRouter()
 
 def run_encoder(source: str) -> Encoder:
     """The model of the run folder a library remembers."""
-    return RunEncoder(Path(source))
+    return open_run(Path(source))
 
 
 def create_app(
