@@ -1,5 +1,6 @@
 import json
 import sys
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import numpy as np
@@ -87,8 +88,10 @@ def test_a_query_without_sense_is_refused(wrong):
         Query(**wrong)
 
 
-def test_sets_are_stored_whole_and_refused_by_single_vector_search(tmp_path, pictures):
+def test_sets_are_stored_whole_and_ranked_by_the_models_own_score(tmp_path, pictures):
     class Sets(FakeEncoder):
+        exact = False
+
         def encode_image(self, files):
             parts = super().encode_image(files).parts
             vectors = np.concatenate([parts.vectors, -parts.vectors, parts.vectors * 2], axis=1)
@@ -96,13 +99,22 @@ def test_sets_are_stored_whole_and_refused_by_single_vector_search(tmp_path, pic
             mask[0, 2] = False
             return Encoded(Parts(vectors, mask), {})
 
+        def score(self, texts, images):
+            products = np.einsum("tpd,iqd->tipq", texts.vectors, images.vectors)
+            return np.where(images.mask[None, :, None], products, 0).sum((2, 3))
+
     with Library.open_or_create(tmp_path / "sets", Sets()) as library:
         library.add([pictures], Sets())
         counts = [content.parts for content in library.generation.manifest.live()]
         assert sorted(counts) == [2, 3, 3, 3, 3]
         assert library.generation.vectors().shape == (14, 8)
-        with pytest.raises(SearchError, match="holds sets"):
-            Searcher(Sets(), library)
+        hits = Searcher(Sets(), library).search(Query(text="a query")).hits
+    asked = Sets().vector(b"a query")
+    weights = {str(pictures / "a.jpg"): 0.0}  # its third part is absent, so the first two cancel
+    for hit in hits:
+        own = Sets().vector(Path(hit.paths[0]).read_bytes())
+        expected = weights.get(hit.paths[0], 2.0) * float(own @ asked)
+        assert hit.score == pytest.approx(expected, abs=1e-5)
 
 
 def test_the_verbs_index_and_search_with_the_run_the_library_remembers(

@@ -17,6 +17,8 @@ from deixis.search.index import Index, Neighbours
 class Ranking(Protocol):
     """Ranks the pictures of a library, each named by its first row."""
 
+    sample: int  # how many pictures may be scored to learn what is usual for a query
+
     def best(
         self, queries: Sequence[Vectors], k: int, allowed: Bool[ndarray, " all"]
     ) -> Neighbours:
@@ -28,6 +30,8 @@ class Ranking(Protocol):
 
 class SingleRanking:
     """Ranks by the inner product of single vectors."""
+
+    sample = 4096
 
     def __init__(self, vectors: Float32[ndarray, "row dim"], index: Index | None = None) -> None:
         self._vectors, self._index = vectors, index or Exact(vectors)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
-from deixis.errors import DeixisError, SearchError
+from deixis.errors import DeixisError
 from deixis.search.asking import Asked, ask
 from deixis.search.calibration import FEWEST, SENSELESS, Calibration
 from deixis.search.encoder import Encoder
@@ -16,11 +16,11 @@ from deixis.search.library import Library
 from deixis.search.look import stacked
 from deixis.search.query import Band, Hit, Query, Results
 from deixis.search.ranking import Ranking, SingleRanking
+from deixis.search.two_stage import TwoStageRanking
 
 NO_TRACES = "this model does not read traces: the words alone were searched for"
 NOTHING = "nothing here seems to fit: these are only the least unlike"
 
-SAMPLE = 4096  # pictures whose scores show what is usual for a query
 SENSELESS_QUERIES = tuple(Query(text=text) for text in SENSELESS)
 
 
@@ -31,12 +31,13 @@ class Searcher:
         library.require(encoder)
         self._encoder, self._manifest = encoder, library.generation.manifest
         live = self._manifest.live()
-        if any(content.parts > 1 for content in live):
-            raise SearchError(f"'{library.folder}' holds sets; exact search takes single vectors")
         vectors = library.generation.vectors()
         self._live = np.zeros(len(vectors), dtype=bool)
         self._live[np.array([content.row for content in live], dtype=np.int64)] = True
-        self._ranking: Ranking = SingleRanking(vectors)
+        single = encoder.exact and all(content.parts == 1 for content in live)
+        self._ranking: Ranking = (
+            SingleRanking(vectors) if single else TwoStageRanking(vectors, live, encoder)
+        )
 
     def search(self, query: Query) -> Results:
         """The best pictures for a query, equal ones in the order they were added."""
@@ -143,9 +144,10 @@ class Searcher:
     @cached_property
     def _sample(self) -> Int64[ndarray, " sampled"]:
         rows = np.flatnonzero(self._live)
-        if len(rows) <= SAMPLE:
+        most = self._ranking.sample
+        if len(rows) <= most:
             return rows
-        return np.sort(np.random.default_rng(0).choice(rows, SAMPLE, replace=False))
+        return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
 
     @cached_property
     def _calibration(self) -> Calibration | None:
