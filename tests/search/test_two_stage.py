@@ -64,9 +64,13 @@ def test_the_first_stage_is_one_way_maxsim(sizes):
     np.testing.assert_allclose(coarse, expected, rtol=1e-5, atol=1e-6)
 
 
-def test_few_candidates_keep_the_best():
-    vectors, live = made([4] * 2000, dim=16)
-    query = np.random.default_rng(1).normal(size=(4, 16)).astype(np.float32)
+@pytest.mark.parametrize("dim", [16, 128])  # the longer ones are shortened
+def test_few_candidates_keep_the_best(dim):
+    vectors, live = made([4] * 2000, dim=dim)
+    near = np.random.default_rng(1).normal(size=(4, dim)).astype(np.float32)
+    for number in range(12):
+        vectors[live[100 * number].row : live[100 * number].end] += (0.5 + 0.05 * number) * near
+    query = near
     allowed = np.ones(len(vectors), dtype=bool)
     exact = TwoStageRanking(vectors, live, Chamfer(), depth=2000).best([query], 10, allowed)
     found = TwoStageRanking(vectors, live, Chamfer(), depth=200).best([query], 10, allowed)

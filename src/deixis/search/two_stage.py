@@ -1,11 +1,12 @@
 """Sets and local vectors ranked in two stages: recalled by their best parts, scored by the model.
 
 The first stage is one-way MaxSim: every part of the query takes the best part of a picture. It
-needs one matrix product and misses little; the second is the model's own similarity, exact and
-dear, over the candidates alone.
+needs one matrix product, over vectors shortened to their main directions, and misses little. The
+second is the model's own similarity, exact and dear, over the candidates alone.
 """
 
 from collections.abc import Sequence
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int64
@@ -20,6 +21,9 @@ from deixis.search.parts import Parts
 DEPTH = 500  # candidates the model scores
 ROWS = 16384  # rows compared at once, so that their products stay in the cache
 ITEMS = 256  # pictures scored at once
+SHORT = 64  # dimensions below which shortening does not pay
+KEPT = 3 / 8  # share of the dimensions kept
+LEARN = 4096  # rows from which the main directions are learnt
 
 
 class TwoStageRanking:
@@ -68,19 +72,36 @@ class TwoStageRanking:
         return np.sort(items[chosen])
 
     def _coarse(self, query: Vectors) -> Float32[ndarray, " live"]:
-        """One-way MaxSim with every picture, some rows at a time."""
+        """One-way MaxSim of shortened vectors with every picture, some rows at a time."""
+        asked = query @ self._directions
         out = np.empty(len(self._first), dtype=np.float32)
         ends = self._first + self._parts
         start = 0
         while start < len(out):
             stop = max(start + 1, int(np.searchsorted(ends, self._first[start] + ROWS, "right")))
             low = self._first[start]
-            affinity = query @ self._vectors[low : ends[stop - 1]].T
+            affinity = asked @ self._shortened[:, low : ends[stop - 1]]
             out[start:stop] = _best_of_each(
                 affinity, self._first[start:stop] - low, self._parts[start:stop]
             )
             start = stop
         return out
+
+    @cached_property
+    def _directions(self) -> Float32[ndarray, "dim short"]:
+        """The directions in which rows differ most, orthonormal: products lose least along them."""
+        dim = self._vectors.shape[1]
+        if dim < SHORT:
+            return np.eye(dim, dtype=np.float32)
+        step = max(1, len(self._vectors) // LEARN)
+        rows = self._vectors[::step]
+        _, directions = np.linalg.eigh(rows.T @ rows)  # of ascending strength
+        return np.ascontiguousarray(directions[:, -int(KEPT * dim) :])
+
+    @cached_property
+    def _shortened(self) -> Float32[ndarray, "short row"]:
+        """Every row along the main directions; one direction after the other multiplies faster."""
+        return np.ascontiguousarray((self._vectors @ self._directions).T)
 
     def _scored(self, query: Vectors, items: Int64[ndarray, " item"]) -> Float32[ndarray, " item"]:
         asked = Parts(query[None], np.ones((1, len(query)), dtype=bool))
