@@ -108,6 +108,8 @@ def test_a_picture_is_reddest_where_the_weight_is():
     drawn = np.asarray(heated(grey, BOXES, np.array([0.1, 0.8, 0.1])), dtype=int)
     red = drawn[:, :, 0] - drawn[:, :, 2]
     assert red[25, 25] > 3 * red[75, 75] > 0
+    even = np.asarray(heated(grey, np.tile(BOXES, (4, 1)), np.full(12, 1 / 12)), dtype=int)
+    assert (even[:, :, 0] - even[:, :, 2]).max() < red[25, 25] / 2  # no preference stays pale
 
 
 def test_the_page_stands_alone_and_shows_texts_as_text(pairs):

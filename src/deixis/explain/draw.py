@@ -67,7 +67,8 @@ def heated(
     for region in np.argsort(-boxes[:, 4]):
         left, top, right, bottom = pixels(boxes[region], picture.size)
         heat[top : bottom + 1, left : right + 1] = weights[region]
-    alpha = 0.75 * heat[:, :, None] / max(float(weights.max()), 1e-9)
+    # Full red needs three times an even share, so attention that prefers nothing stays pale.
+    alpha = 0.75 * heat[:, :, None] / max(float(weights.max()), 3 / len(weights))
     grey = np.asarray(picture.convert("L").convert("RGB"), dtype=np.float64)
     return Image.fromarray((grey * (1 - alpha) + np.array(HEAT) * alpha).astype(np.uint8))
 
