@@ -31,4 +31,4 @@ class PooledMLP(nn.Module):
             raise RecipeError("this encoder reads whole-item vectors, which these features lack")
         x = self.norm(batch.pooled)
         out = (self.linear(x) + self.mlp(x)).unsqueeze(1)
-        return out, torch.ones(len(out), 1, dtype=torch.bool, device=out.device)
+        return out, torch.ones(out.shape[0], 1, dtype=torch.bool, device=out.device)

@@ -62,6 +62,7 @@ def export_run(run: Path) -> Export:
         "image": matcher._image_backbone.identity(),
         "text": matcher._text_backbone.identity(),
         "exact": matcher.model.similarity.exact,
+        "reads_traces": matcher.reads_traces,
         "largest_difference": {"image": image, "text": text},
     }
     write_json(folder / MANIFEST, record)  # comes last and makes the export whole

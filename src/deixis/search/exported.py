@@ -52,6 +52,11 @@ class ExportedRun(RunEncoder):
         """Whether a score is the inner product of single vectors."""
         return bool(self._manifest["exact"])
 
+    @property
+    def reads_traces(self) -> bool:
+        """Whether strokes drawn with a text change its vector."""
+        return bool(self._manifest["reads_traces"])
+
     def encode_text(self, texts: Sequence[str]) -> Parts:
         """Embed texts."""
         return _run(self._text_graph, self._texts(texts))
