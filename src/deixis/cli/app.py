@@ -22,6 +22,7 @@ VERBS = (
     "report",
     "explain",
     "mine",
+    "ranks",
     "index",
     "search",
     "serve",

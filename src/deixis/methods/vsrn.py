@@ -39,7 +39,6 @@ class VSRN(Method):
     scale_first: bool = True  # regions of unit length before the reasoning
     batch_norm: bool = False  # over what the memory ends in
     caption_dim: int = 512
-    caption_weight: float = 1.0
     warmup: int = 0  # steps over every negative before the hardest alone, against collapse
 
     def model(self, sizes: Sizes) -> Model:
@@ -56,5 +55,5 @@ class VSRN(Method):
         caption = Caption(self.dim, sizes.vocabulary, self.caption_dim, self.word_dim)
         return Objective(
             Term("rank", Triplet(self.margin, EveryThenHardest(self.warmup))),
-            Term("caption", caption, self.caption_weight),
+            Term("caption", caption),
         )
