@@ -48,13 +48,14 @@ def distance(one: Look, other: Look) -> int:
 
 def stacked(looks: Sequence[Look | None]) -> list[int]:
     """For every picture the place of the first one it nearly equals, its own when there is none."""
-    first: list[int] = []
-    for place, look in enumerate(looks):
-        heads = (p for p in range(place) if first[p] == p)
-        alike = (p for p in heads if _alike(look, looks[p]))
-        first.append(next(alike, place))
+    known = [place for place, look in enumerate(looks) if look is not None]
+    prints = np.frombuffer(b"".join(look.print for look in looks if look is not None), np.uint8)
+    prints = prints.reshape(len(known), SIDE * SIDE // 8)
+    first = list(range(len(looks)))
+    heads = np.zeros(len(known), dtype=bool)
+    for number, place in enumerate(known):
+        differ = np.bitwise_count(prints[:number] ^ prints[number]).sum(axis=1)
+        alike = np.flatnonzero(heads[:number] & (differ <= ALIKE))
+        heads[number] = len(alike) == 0
+        first[place] = known[alike[0]] if len(alike) else place
     return first
-
-
-def _alike(one: Look | None, other: Look | None) -> bool:
-    return one is not None and other is not None and distance(one, other) <= ALIKE
