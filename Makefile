@@ -12,7 +12,7 @@ export MKL_NUM_THREADS ?= 2
 PYTEST := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all check format bench clean
+.PHONY: help setup demo browser test test-all check format bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -27,10 +27,15 @@ $(READY): pyproject.toml constraints.txt
 demo: setup ## scenes, features, a small model, its table, a library, a few searches
 	$(BIN)/deixis demo demo
 
-test: check ## every check and every test; minutes on two cores
+browser: ## chromium for the browser tests, where it can be installed
+	@command -v chromium >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
+	  || echo "there is no chromium and it cannot be installed here: browser tests will be skipped"
+
+test: check browser ## every check and every test; minutes on two cores
 	$(PYTEST)
 
-test-all: check ## the long tests too: claims, crashes, loads
+test-all: check browser ## the long tests too: claims, crashes, loads
 	$(PYTEST) -m ''
 
 check: setup ## format, lint, types, layers, file sizes
