@@ -9,14 +9,14 @@ import torch
 from PIL import Image
 
 from benchmarks.eager_lite import EagerLite
-from benchmarks.harness import Figure, Timed, agreement, interleaved, speed_up
+from benchmarks.harness import Figure, Timed, interleaved, speed_up
 from deixis.data.collate import regions_of
 from deixis.features.extract import extract_images
 from deixis.features.graph import package_folder
 from deixis.features.lite0 import Lite0
 from deixis.features.packed import PackedRegions
 
-PICTURES, WIDTH, HEIGHT = 64, 640, 480
+PICTURES, WIDTH, HEIGHT = 32, 640, 480
 BATCH = 8
 ROUNDS = 5
 
@@ -32,14 +32,14 @@ def figures() -> list[Figure]:
             work()
         timed = dict(zip(works, interleaved(ROUNDS, *works.values()), strict=True))
     parts = Timed(None, timed["decode"].seconds + timed["network"].seconds)
-    seen = timed["network"].result.values.ravel()
-    wanted = timed["eager network"].result.ravel()
+    seen, wanted = timed["network"].result.values, timed["eager network"].result
+    gap = float(np.abs(seen.ravel() - wanted.ravel()).max())
     return [
         speed_up("lite0's network, times torch eager", timed["network"], timed["eager network"], 4),
         speed_up("extraction, times torch eager", timed["extract"], timed["eager"], 4),
         speed_up("extraction, share of its parts' speed", timed["extract"], parts, 0.9),
         speed_up("reading the cache, times extraction", timed["read"], timed["extract"], 10),
-        agreement("grid features, distance from torch", seen, wanted, 1e-3),
+        Figure("grid features, largest distance from torch", gap, 1e-3, "lower", ""),
     ]
 
 
