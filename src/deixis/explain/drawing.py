@@ -77,6 +77,7 @@ def scatter(
         fill = (*_rgb(HUES[group % len(HUES)]), 170)
         draw = pen.rectangle if box else pen.ellipse
         draw((x - 5, y - 5, x + 5, y + 5), fill=fill)
+    pen.rectangle((0, 0, out.width - 1, out.height - 1), outline="#cccccc", width=scale)
     pen.text((6 * scale, 4 * scale), title, fill="black", font=ImageFont.load_default(14 * scale))
     return out.resize((side, side + 24), Image.Resampling.LANCZOS)
 
