@@ -17,6 +17,8 @@ from deixis.errors import DataError
 from deixis.similarity.base import Pairs, Similarity
 from deixis.types import Embedding, map_tensors
 
+GROUP = 64  # items prepared together when chosen pairs meet: enough to share, of near length
+
 Side = TypeVar("Side")  # a dataclass of tensors, one row an item
 
 
@@ -88,8 +90,8 @@ class Local(Similarity, Generic[Side]):
     ) -> Float[Tensor, " pair"]:
         """Score chosen pairs; an item that stands in many of them is prepared once."""
         scores, places = [images.vectors.new_empty(0)], [image.new_empty(0)]
-        ready = [(here, self.prepare_images(some)) for here, some in self.cut(images)]
-        for there, others in self.cut(texts):
+        ready = [(here, self.prepare_images(some)) for here, some in self.cut(images, GROUP)]
+        for there, others in self.cut(texts, GROUP):
             right = self.prepare_texts(others)
             column = _position(there, len(texts))[text]
             for here, left in ready:
