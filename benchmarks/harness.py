@@ -18,18 +18,20 @@ RESET = Path("/proc/self/clear_refs")
 
 @dataclass(frozen=True)
 class Figure:
-    """One measured value, its goal, and on which side of the goal it should lie."""
+    """One measured value, its goal if it has one, and on which side of it the value should lie."""
 
     name: str
     value: float
-    goal: float
+    goal: float | None
     better: Literal["higher", "lower"] = "higher"
     unit: str = "×"
     detail: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether the goal is met."""
+        """Whether the goal is met; a figure without one is only printed."""
+        if self.goal is None:
+            return True
         return self.value >= self.goal if self.better == "higher" else self.value <= self.goal
 
 
@@ -97,7 +99,11 @@ def table(name: str, figures: Iterable[Figure], threads: int) -> Table:
     for figure in figures:
         sign = "≥" if figure.better == "higher" else "≤"
         met = "[green]met[/]" if figure.ok else "[red]missed[/]"
-        value, goal = f"{figure.value:.4g} {figure.unit}", f"{sign} {figure.goal:g} {figure.unit}"
+        value, goal = f"{figure.value:.4g} {figure.unit}", ""
+        if figure.goal is None:
+            met = ""
+        else:
+            goal = f"{sign} {figure.goal:g} {figure.unit}"
         out.add_row(figure.name, value, goal, met, figure.detail)
     return out
 
