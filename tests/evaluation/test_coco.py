@@ -1,11 +1,13 @@
 import json
 import warnings
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
 from deixis.evaluation import coco
 from deixis.evaluation.coco import CocoTest
@@ -62,6 +64,32 @@ def test_the_installed_package_agrees_on_rankings_it_is_given():
 
 def ids_of(found: Nearest, queries: np.ndarray, items: np.ndarray) -> dict[int, list[int]]:
     return dict(zip(queries.tolist(), items[found.items].tolist(), strict=True))
+
+
+def test_a_corpus_in_another_order_is_judged_the_same(tmp_path):
+    scores, known = scores_of("capA"), truth()
+    rng = np.random.default_rng(0)
+    images, texts = rng.permutation(5000), rng.permutation(25000)
+    corpus = Corpus(
+        name="shuffled",
+        root=tmp_path,
+        files=("",) * 5000,
+        texts=("",) * 25000,
+        owners=np.zeros(25000, dtype=np.int64),
+        pairs=np.zeros((0, 2), dtype=np.int64),
+        splits=("test",) * 5000,
+        image_ids=known.image_ids[images],
+        text_ids=known.text_ids[texts],
+    )
+    shuffled = known.judge_corpus(scores[np.ix_(images, texts)], corpus)
+    ordered = known.judge(scores)
+    assert {n: r.measures for n, r in shuffled.items()} == {
+        n: r.measures for n, r in ordered.items()
+    }
+    with pytest.raises(EvaluationError, match="no image and text ids"):
+        known.judge_corpus(scores, replace(corpus, image_ids=None))
+    with pytest.raises(EvaluationError, match="1 image ids of COCO's test split are not in"):
+        known.judge_corpus(scores, replace(corpus, image_ids=np.r_[-1, corpus.image_ids[1:]]))
 
 
 def test_order_and_sizes_are_the_published_ones():

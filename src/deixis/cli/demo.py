@@ -39,6 +39,7 @@ def demo(
         for hit in verbs.search(Query(text=text, k=3), library).hits:
             mark = "  ← the scene described" if hit.paths[0].endswith(right) else ""
             say(f"{hit.score:6.3f}  {hit.paths[0]}{mark}")
+    say(f"\nThe same library in a browser: [bold]deixis serve --library {library}[/]")
 
 
 def _queries(

@@ -1,8 +1,8 @@
-"""`deixis evaluate`: a run on a split, under the bench's protocol."""
+"""`deixis evaluate`: a run on a split, under a named protocol."""
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,13 +18,20 @@ def evaluate(
         str, typer.Option(help="A corpus; the run's own when left out, 'scenes' the embedded one.")
     ] = "",
     split: Annotated[str, typer.Option(help="Which split to rank; the run's own test split.")] = "",
-    folds: Annotated[int, typer.Option(help="Average over so many folds, as COCO 1K does.")] = 1,
+    protocol: Annotated[
+        Literal["whole", "folds", "coco"],
+        typer.Option(
+            help="The whole split; the mean of five folds; or COCO 1K, 5K, CxC and ECCV Caption, "
+            "for a corpus that is COCO's test split."
+        ),
+    ] = "whole",
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
     """Rank every text for every image of a split and back; ties count against the system."""
     import torch
 
+    from deixis.evaluation.coco import CocoTest
     from deixis.evaluation.evaluate import judge, judge_folds, scores_of
     from deixis.methods.matcher import load
     from deixis.recipes.prepare import prepare_for
@@ -35,13 +42,16 @@ def evaluate(
     with Bars() as bars:
         dataset = prepare_for(Path(run), matcher, corpus, split, bars.advance)
     scores = scores_of(matcher.model, dataset)
-    corpus_judged = dataset.corpus
-    result = (
-        judge(scores, corpus_judged) if folds == 1 else judge_folds(scores, corpus_judged, folds)
-    )
+    if protocol == "coco":
+        results = CocoTest.load().judge_corpus(scores, dataset.corpus)
+    else:
+        one = (judge if protocol == "whole" else judge_folds)(scores, dataset.corpus)
+        results = {one.protocol: one}
     if as_json:
-        print(json.dumps(result.to_dict(), indent=2))
+        print(json.dumps({name: result.to_dict() for name, result in results.items()}, indent=2))
         return
-    sizes = f"{result.gallery['t2i']} images, {result.gallery['i2t']} texts"
-    note = f"{result.protocol}; {sizes}; split {result.split_sha}; ties {result.tie_rule}"
-    output.print(Report(str(run), "", note, (Line("this run", (result.measures,), {}),)).terminal())
+    first = next(iter(results.values()))
+    sizes = f"{first.gallery['t2i']} images, {first.gallery['i2t']} texts"
+    lines = tuple(Line(name, (result.measures,), {}) for name, result in results.items())
+    note = f"{sizes}; split {first.split_sha}; ties {first.tie_rule}"
+    output.print(Report(str(run), "", note, lines).terminal())

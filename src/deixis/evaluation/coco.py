@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
+from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
 from deixis.evaluation.folds import mean_of_folds, ranks_in_folds
 from deixis.evaluation.measures import both_ways, precision_measures, rank_measures
@@ -60,6 +61,18 @@ class CocoTest:
             "ECCV Caption": self._eccv(scores, ties),
         }
 
+    def judge_corpus(
+        self, scores: Float[ndarray, "image text"], corpus: Corpus
+    ) -> dict[str, Result]:
+        """Measure scores in the order of a corpus that knows COCO's ids."""
+        if corpus.image_ids is None or corpus.text_ids is None:
+            raise EvaluationError(
+                f"corpus '{corpus.name}' has no image and text ids; COCO's JSON or Karpathy's do"
+            )
+        images = _places(self.image_ids, corpus.image_ids, "image")
+        texts = _places(self.text_ids, corpus.text_ids, "text")
+        return self.judge(scores[np.ix_(images, texts)])
+
     def _one_thousand(self, scores: Float[ndarray, "image text"], ties: Ties) -> Result:
         texts = self.truth["original"]["t2i"]
         pairs = np.stack([texts.items, texts.queries[texts.owners]], axis=1)
@@ -85,6 +98,20 @@ class CocoTest:
 
     def _gallery(self) -> dict[str, int]:
         return {"i2t": len(self.text_ids), "t2i": len(self.image_ids)}
+
+
+def _places(
+    wanted: Int[ndarray, " wanted"], found: Int[ndarray, " found"], what: str
+) -> Int[ndarray, " wanted"]:
+    """Where each wanted id stands among those found."""
+    order = np.argsort(found)
+    place = np.searchsorted(found, wanted, sorter=order).clip(max=len(found) - 1)
+    missing = wanted[found[order[place]] != wanted]
+    if len(missing):
+        raise EvaluationError(
+            f"{len(missing)} {what} ids of COCO's test split are not in the corpus, as {missing[0]}"
+        )
+    return order[place]
 
 
 def _data_folder() -> Path:
