@@ -29,6 +29,9 @@ class Geometry(nn.Module):
         # Biases as large as the weights: else every unit of the FFN bends at the same place.
         self.bias = nn.Parameter(torch.randn(5, dim))
         self.feed = feed_forward(5 * dim, dim, dim, dropout)
+        for parameter in self.feed.parameters():
+            if parameter.ndim > 1:  # a place must count beside a feature from the first step
+                nn.init.kaiming_normal_(parameter)
 
     def forward(self, boxes: Float[Tensor, "*item 5"]) -> Float[Tensor, "*item dim"]:
         """Embed boxes."""
@@ -62,3 +65,14 @@ def feed_forward(size: int, hidden: int, dim: int, dropout: float) -> nn.Sequent
     return nn.Sequential(
         nn.Linear(size, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, dim)
     )
+
+
+def bound(
+    what: Float[Tensor, "*item dim"], where: Float[Tensor, "*item dim"]
+) -> Float[Tensor, "*item dim"]:
+    """Bind a thing to its place: the thing itself, and its product with the place.
+
+    Sums of products tell "boat left, dog right" from "dog left, boat right"; sums of things and
+    places do not. No place (zero) leaves the thing as it is.
+    """
+    return what * (1 + where)

@@ -1,10 +1,9 @@
 """Regions that know their place, through a transformer."""
 
-import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.geometry import Geometry, GeometryCode, feed_forward
+from deixis.encoders.geometry import Geometry, GeometryCode, bound, feed_forward
 from deixis.encoders.transformer import Transformer
 from deixis.errors import RecipeError
 from deixis.types import Regions, Tokens
@@ -13,9 +12,11 @@ from deixis.types import Regions, Tokens
 class PlacedRegions(nn.Module):
     """The image-region embedder and the image transformer behind it.
 
-    *Formula*: ``Transformer(FFN([feature; Geometry(box)]))``. Regions have no positions, so their
-    order never matters, and permuting them in training, as the paper does, changes nothing.
-    *Paper*: text + trace 2021, A.1; how feature and geometry are joined is not printed.
+    *Formula*: ``Transformer(f ⊙ (1 + g))`` with f = FFN(feature) and g = Geometry(box). Regions
+    have no positions, so their order never matters, and permuting them in training, as the paper
+    does, changes nothing.
+    *Paper*: text + trace 2021, A.1; how feature and geometry are joined is not printed. Joined by
+    an FFN over both, small models bind things to places ten times later.
     """
 
     def __init__(
@@ -28,7 +29,7 @@ class PlacedRegions(nn.Module):
     ) -> None:
         super().__init__()
         self.geometry = Geometry(embed_dim, geometry, dropout)
-        self.join = feed_forward(size + embed_dim, embed_dim, embed_dim, dropout)
+        self.feature = feed_forward(size, embed_dim, embed_dim, dropout)
         self.transformer = transformer
 
     def forward(
@@ -38,5 +39,5 @@ class PlacedRegions(nn.Module):
         assert isinstance(batch, Regions)
         if batch.boxes is None:
             raise RecipeError("this encoder needs regions with boxes; choose features with boxes")
-        regions = self.join(torch.cat([batch.values, self.geometry(batch.boxes)], dim=-1))
+        regions = bound(self.feature(batch.values), self.geometry(batch.boxes))
         return self.transformer(regions, batch.mask), batch.mask

@@ -8,7 +8,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.geometry import Geometry, GeometryCode, feed_forward
+from deixis.encoders.geometry import Geometry, GeometryCode, bound, feed_forward
 from deixis.encoders.position import even_times
 from deixis.encoders.transformer import Transformer
 from deixis.types import Regions, Tokens, Trace
@@ -63,6 +63,8 @@ class WordsAndBoxes(Words):
 
     reads_traces = True
 
+    reads_traces = True
+
     def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
         super().__init__(vocabulary, shape, transformer)
         self.geometry = Geometry(shape.dim, shape.geometry, shape.dropout)
@@ -82,27 +84,27 @@ class WordsAndBoxes(Words):
 
 
 class WordsWithBoxes(Words):
-    """Every word joined with the box drawn while it was said: no extra places, binding explicit.
+    """Every word bound to the box drawn while it was said: no extra places, nothing to find.
 
-    *Formula*: ``FFN([word; Geometry(its box)])``, as regions join feature and box; a word without
-    a box has a learned vector in its place.
+    *Formula*: ``w ⊙ (1 + g)`` with g = Geometry(its box), as regions are bound to theirs; a word
+    without a box stays as it is.
     *Paper*: ours, of the family of text + trace 2021.
     """
+
+    reads_traces = True
 
     reads_traces = True
 
     def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
         super().__init__(vocabulary, shape, transformer)
         self.geometry = Geometry(shape.dim, shape.geometry, shape.dropout)
-        self.nowhere = nn.Parameter(torch.zeros(shape.dim))
-        self.join = feed_forward(2 * shape.dim, shape.dim, shape.dim, shape.dropout)
 
     def embed(self, batch: Tokens) -> Sequence:
         """One place a word."""
         words, mask = super().embed(batch)
         boxes, there = _of_words(batch.trace, mask)
-        where = torch.where(there.unsqueeze(-1), self.geometry(boxes), self.nowhere)
-        return self.join(torch.cat([words, where], dim=-1)), mask
+        where = self.geometry(boxes).masked_fill(~there.unsqueeze(-1), 0.0)
+        return bound(words, where), mask
 
 
 def _windows(trace: Trace) -> Trace:

@@ -18,7 +18,7 @@ class Transformer(nn.Module):
     def __init__(self, size: int, dim: int, depth: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.enter = nn.Linear(size, dim)
-        self.layers = nn.ModuleList(_Layer(dim, heads, dropout) for _ in range(depth))
+        self.layers = nn.ModuleList(Layer(dim, heads, dropout) for _ in range(depth))
         self.norm = nn.LayerNorm(dim) if depth else nn.Identity()
 
     def forward(
@@ -31,11 +31,14 @@ class Transformer(nn.Module):
         return self.norm(places)
 
 
-class _Layer(nn.Module):
+class Layer(nn.Module):
+    """One layer: places look at each other, then each is transformed alone."""
+
     def __init__(self, dim: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.heads = heads
-        self.norms = nn.ModuleList([nn.LayerNorm(dim), nn.LayerNorm(dim)])
+        self.norm_attend = nn.LayerNorm(dim)
+        self.norm_feed = nn.LayerNorm(dim)
         self.inward = nn.Linear(dim, 3 * dim)
         self.outward = nn.Linear(dim, dim)
         self.feed = nn.Sequential(
@@ -46,9 +49,10 @@ class _Layer(nn.Module):
     def forward(
         self, places: Float[Tensor, "item place dim"], mask: Bool[Tensor, "item place"]
     ) -> Float[Tensor, "item place dim"]:
-        attended = self._attend(self.norms[0](places), mask)
+        """Attend, then feed forward; what was there before is added to both."""
+        attended = self._attend(self.norm_attend(places), mask)
         places = places + self.dropout(attended)
-        fed: Tensor = places + self.dropout(self.feed(self.norms[1](places)))
+        fed: Tensor = places + self.dropout(self.feed(self.norm_feed(places)))
         return fed
 
     def _attend(

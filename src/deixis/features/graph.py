@@ -49,7 +49,11 @@ class Graph:
         """Write the ONNX file; inputs are given as dtype and shape (a word is a free axis)."""
         from onnx import TensorProto, helper, numpy_helper  # noqa: PLC0415 — only to build
 
-        kinds = {np.uint8: TensorProto.UINT8, np.int32: TensorProto.INT32}
+        kinds = {
+            np.uint8: TensorProto.UINT8,
+            np.int32: TensorProto.INT32,
+            np.float32: TensorProto.FLOAT,
+        }
         graph = helper.make_graph(
             [helper.make_node(kind, ins, [out], **attrs) for kind, ins, out, attrs in self.nodes],
             "network",
