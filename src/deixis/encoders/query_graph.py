@@ -1,11 +1,13 @@
 """The published query tower as an ONNX graph: words and boxes of one query in, one vector out.
 
-One query has no padding, so the graph knows no masks.
+One query has no padding, so the graph knows no masks. With eight bits, the matrices of the
+transformer are kept as whole numbers with a scale a column, and its inputs rounded as they come.
 """
 
 from collections.abc import Iterable
 
 import numpy as np
+import torch
 from torch import Tensor, nn
 
 from deixis.encoders.encoder import Encoder
@@ -17,7 +19,7 @@ from deixis.features.graph import CONTRIBUTED, Graph
 from deixis.heads.mlp import MeanMLP
 
 
-def query_graph(encoder: Encoder) -> bytes:
+def query_graph(encoder: Encoder, *, eight_bits: bool = False) -> bytes:
     """Write the tower: ``ids`` (1, word) and ``boxes`` (1, box, 5) to ``vector`` (1, dim)."""
     body, head = encoder.body, encoder.head
     if not isinstance(body, WordsAndBoxes) or not isinstance(body.position, IndexPosition):
@@ -25,7 +27,7 @@ def query_graph(encoder: Encoder) -> bytes:
     if body.geometry.code != "linear":
         raise RecipeError(f"geometry '{body.geometry.code}' does not become a graph; linear does")
     assert isinstance(head, MeanMLP)
-    write = _Writer()
+    write = _EightBits() if eight_bits else _Writer()
     words = write.node("Gather", write.constant(body.words.weight), "ids")
     words = write.node("Add", words, write.places(body.position, "ids"))
     words = write.shifted(write.network(body.feed, words), body.kinds[0])
@@ -86,19 +88,23 @@ class _Writer:
         value = self.linear(transformer.enter, value)
         for layer in transformer.layers:
             assert isinstance(layer, Layer)
-            matrix, bias = layer.inward.weight.T, layer.inward.bias
-            attended = self.node(
-                "Attention",
-                self.layer_norm(layer.norm_attend, value),
-                self.constant(matrix),
-                self.constant(bias),
-                domain=CONTRIBUTED,
-                num_heads=layer.heads,
-            )
-            value = self.node("Add", value, self.linear(layer.outward, attended))
-            fed = self.network(layer.feed, self.layer_norm(layer.norm_feed, value))
-            value = self.node("Add", value, fed)
+            attended = self.attention(layer, self.layer_norm(layer.norm_attend, value))
+            value = self.node("Add", value, self.heavy(layer.outward, attended))
+            hidden, outer = layer.feed[0], layer.feed[3]
+            assert isinstance(hidden, nn.Linear)
+            assert isinstance(outer, nn.Linear)
+            fed = self.heavy(hidden, self.layer_norm(layer.norm_feed, value))
+            value = self.node("Add", value, self.heavy(outer, self.node("Relu", fed)))
         return self.layer_norm(transformer.norm, value)
+
+    def attention(self, layer: Layer, value: str) -> str:
+        matrix, bias = self.constant(layer.inward.weight.T), self.constant(layer.inward.bias)
+        options = {"domain": CONTRIBUTED, "num_heads": layer.heads}
+        return self.node("Attention", value, matrix, bias, **options)
+
+    def heavy(self, layer: nn.Linear, value: str) -> str:
+        """A matrix of the transformer: where the time goes."""
+        return self.linear(layer, value)
 
     def layer_norm(self, norm: nn.Module, value: str) -> str:
         if not isinstance(norm, nn.LayerNorm):
@@ -112,3 +118,24 @@ class _Writer:
         scale = norm.weight / (norm.running_var + norm.eps).sqrt()
         value = self.node("Mul", value, self.constant(scale))
         return self.shifted(value, norm.bias - scale * norm.running_mean)
+
+
+class _EightBits(_Writer):
+    """The same with the transformer's matrices in eight bits."""
+
+    def heavy(self, layer: nn.Linear, value: str) -> str:
+        return self._rounded(layer.weight, layer.bias, value)
+
+    def attention(self, layer: Layer, value: str) -> str:
+        weights, biases = layer.inward.weight.chunk(3), layer.inward.bias.chunk(3)
+        parts = [self._rounded(w, b, value) for w, b in zip(weights, biases, strict=True)]
+        options = {"domain": CONTRIBUTED, "num_heads": layer.heads}
+        return self.node("MultiHeadAttention", *parts, **options)
+
+    def _rounded(self, weight: Tensor, bias: Tensor, value: str) -> str:
+        # Seven bits of the eight: processors without VNNI add two products in sixteen bits.
+        scale = weight.abs().amax(dim=1).clamp(min=1e-12) / 63
+        rounded = (weight / scale[:, None]).round().to(torch.int8)
+        zero = torch.zeros(len(scale), dtype=torch.int8)
+        inputs = (self.constant(part) for part in (rounded.T, scale, zero, bias))
+        return self.node("DynamicQuantizeMatMul", value, *inputs, domain=CONTRIBUTED)
