@@ -84,6 +84,7 @@ def find_corpus(spec: DataSpec, advance: Advance) -> Corpus:
         if not path.exists():
             raise RecipeError(f"data.corpus is '{spec.corpus}', and nothing is there")
         corpus = read_corpus(path)
+        corpus = corpus.narrated() if spec.texts == "narrations" else corpus
         return labelled_by_words(corpus, spec.label_words) if spec.label_words else corpus
     folder = cache_folder() / "scenes" / str(spec.size)
 
@@ -114,7 +115,8 @@ def _tokens(
         return text_features(corpus.texts, backbone, spec.text, partial(advance, spec.text))
     if len(corpus.narrations) < len(corpus.texts):
         return backbone(corpus.texts)
-    return narrated_tokens([corpus.narrations[i] for i in range(len(corpus.texts))], backbone)
+    told = [corpus.narrations[text] for text in range(len(corpus.texts))]
+    return narrated_tokens(told, backbone, spec.window)
 
 
 def _placed(

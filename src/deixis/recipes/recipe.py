@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from deixis.data.offline import OfflineSpec
 from deixis.errors import RecipeError
+from deixis.features.trace import WINDOW
 from deixis.methods import load_all
 from deixis.methods.model import Method, methods
 from deixis.recipes.judging import Judge
@@ -45,7 +46,8 @@ class DataSpec:
     size: int = 1600  # pictures drawn when the corpus is the embedded one
     image: str = "lite0"
     text: str = "words"
-    texts: Literal["captions", "narrations"] = "captions"  # which texts of the embedded corpus
+    texts: Literal["captions", "narrations"] = "captions"  # narrations: texts with a trace alone
+    window: float = WINDOW  # seconds of trace in a box
     train: str = "train"
     val: str = "val"
     test: str = "test"
