@@ -3,7 +3,7 @@
 import base64
 import html
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,9 @@ from PIL import Image
 from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
 from deixis.evaluation.evaluate import judge, scores_of, split_sha
+from deixis.features.clean import Stroke
 from deixis.features.files import write_atomic
+from deixis.features.trace_drawing import blank_canvas, with_trace
 from deixis.methods.matcher import load
 from deixis.recipes.prepare import Advance, prepare_for
 from deixis.similarity.nearest import nearest
@@ -69,7 +71,11 @@ def _page(corpus: Corpus, first: Judged, second: Judged) -> Iterator[str]:
 
 
 def _query(corpus: Corpus, way: str, query: int, runs: tuple[Judged, Judged]) -> Iterator[str]:
+    told = corpus.narrations.get(query) if way == "t2i" else None
+    strokes = told.strokes if told else ()
     asked = _text(corpus, query) if way == "t2i" else _image(corpus, query, right=False)
+    if strokes:
+        asked += _shown(with_trace(blank_canvas(THUMBNAIL), strokes), "the trace drawn", "other")
     yield f"<section><div class=query>{asked}</div>"
     for run in runs:
         yield f"<div><h3>{html.escape(run.name)}, rank {run.ranks[way][query]}</h3>"
@@ -79,8 +85,10 @@ def _query(corpus: Corpus, way: str, query: int, runs: tuple[Judged, Judged]) ->
         right = set(pairs[pairs[:, 1] == query, 0].tolist())
         best = nearest(scores[None, :], IMAGES if way == "t2i" else TEXTS).items[0]
         for item in best.tolist():
-            show = _image if way == "t2i" else _text
-            yield show(corpus, item, right=item in right)
+            if way == "t2i":
+                yield _image(corpus, item, right=item in right, strokes=strokes)
+            else:
+                yield _text(corpus, item, right=item in right)
         yield "</div></div>"
     yield "</section>"
 
@@ -89,15 +97,19 @@ def _text(corpus: Corpus, text: int, right: bool = False) -> str:
     return f"<p class='{_mark(right)}'>{html.escape(corpus.texts[text])}</p>"
 
 
-def _image(corpus: Corpus, image: int, right: bool) -> str:
+def _image(corpus: Corpus, image: int, right: bool, strokes: Sequence[Stroke] = ()) -> str:
+    """A picture, with the query's trace over it if there was one."""
     with Image.open(corpus.path(image)) as picture:
         small = picture.convert("RGB")
     small.thumbnail((THUMBNAIL, THUMBNAIL))
+    return _shown(with_trace(small, strokes), corpus.files[image], _mark(right))
+
+
+def _shown(picture: Image.Image, name: str, mark: str) -> str:
     content = io.BytesIO()
-    small.save(content, "JPEG", quality=80)
+    picture.save(content, "JPEG", quality=80)
     data = base64.b64encode(content.getvalue()).decode()
-    name = html.escape(corpus.files[image])
-    return f"<img class='{_mark(right)}' alt='{name}' src='data:image/jpeg;base64,{data}'>"
+    return f"<img class='{mark}' alt='{html.escape(name)}' src='data:image/jpeg;base64,{data}'>"
 
 
 def _mark(right: bool) -> str:
