@@ -9,6 +9,7 @@ import typer
 from deixis.cli.app import app
 from deixis.cli.options import Threads
 from deixis.cli.progress import Bars, output, say
+from deixis.data.corpus import Corpus
 
 QUERIES = 3
 
@@ -34,18 +35,17 @@ def demo(
     library, pictures = folder / "library", corpus.path(0).parent
     with Bars() as bars:
         verbs.index([pictures], library, run, on_file=lambda o, d, n: bars.advance("index", d, n))
-    for text, right in _queries(corpus.texts, corpus.owners.tolist(), corpus.files):
+    for text, right in _queries(corpus):
         say(f'\n[bold]deixis search "{text}" --library {library}[/]')
         for hit in verbs.search(Query(text=text, k=3), library).hits:
-            mark = "  ← the scene described" if hit.paths[0].endswith(right) else ""
+            mark = "  ← as described" if hit.paths[0].endswith(right) else ""
             say(f"{hit.score:6.3f}  {hit.paths[0]}{mark}")
     say(f"\nThe same library in a browser: [bold]deixis serve --library {library}[/]")
 
 
-def _queries(
-    texts: tuple[str, ...], owners: list[int], files: tuple[str, ...]
-) -> Iterator[tuple[str, str]]:
-    """A few captions of held-out scenes, each with the file it was written for."""
+def _queries(corpus: Corpus) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """A few captions of held-out scenes, each with every file it describes."""
     for number in range(QUERIES):
-        text = number * len(texts) // QUERIES
-        yield texts[text], files[owners[text]]
+        text = number * len(corpus.texts) // QUERIES
+        images = corpus.pairs[corpus.pairs[:, 1] == text, 0]
+        yield corpus.texts[text], tuple(corpus.files[image] for image in images)
