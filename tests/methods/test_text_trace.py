@@ -141,11 +141,6 @@ def test_both_towers_learn_from_a_batch():
         assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in tower.parameters())
 
 
-def test_a_bare_tower_nobody_trains_is_refused():
-    with pytest.raises(RecipeError, match="bare_tower needs trace_dropout"):
-        TextTrace(bare_tower=True)
-
-
 def test_a_word_and_the_box_drawn_meanwhile_get_equal_time_codes():
     model = small(position="time")
     words, boxes = model.text.body.position, model.text.body.box_position

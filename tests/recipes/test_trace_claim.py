@@ -3,6 +3,9 @@ from pathlib import Path
 import pytest
 
 from deixis.errors import EvaluationError
+from deixis.evaluation.result import RunRanks
+from deixis.evaluation.significance import compare
+from deixis.recipes.controlled import controlled_ranks
 from deixis.recipes.derive import derive
 from deixis.recipes.prepare import Prepared, prepare
 from deixis.recipes.recipe import Derived, Recipe
@@ -59,6 +62,14 @@ def test_an_unknown_control_names_the_known_ones(trained):
     folders, prepared, _ = trained
     with pytest.raises(EvaluationError, match="no control 'upside down'; known: no trace"):
         derive(Derived("x", ("text",), control="upside down"), [(folders[0], prepared)])
+
+
+def test_a_run_under_a_control_can_be_paired_with_another_query_by_query(trained):
+    folders, prepared, _ = trained
+    bare = controlled_ranks(folders[1], "no trace", nothing)
+    found = {d.measure: d.first for d in compare(bare, RunRanks.load(folders[0]))}
+    line = derive(Derived("x", ("text + trace",), control="no trace"), [(folders[1], prepared)])
+    assert found["t2i_hit@5"] == pytest.approx(line["t2i_hit@5"])
 
 
 def test_the_page_draws_the_trace_beside_the_words_and_over_the_pictures(trained, tmp_path):

@@ -21,13 +21,23 @@ def compare(
     page: Annotated[
         Path | None, typer.Option("--html", help="Write a page of queries won and lost here.")
     ] = None,
+    control: Annotated[
+        str, typer.Option(help='What the traces of the first run suffer, such as "no trace".')
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Pair two runs query by query: differences with 95 % intervals from a paired bootstrap."""
     from deixis.evaluation.result import RunRanks
     from deixis.evaluation.significance import compare as pair
 
-    differences = pair(RunRanks.load(first), RunRanks.load(second), seed)
+    if control:
+        from deixis.recipes.controlled import controlled_ranks
+
+        with Bars() as bars:
+            ours = controlled_ranks(first, control, bars.advance)
+    else:
+        ours = RunRanks.load(first)
+    differences = pair(ours, RunRanks.load(second), seed)
     if page is not None:
         from deixis.recipes.sidebyside import write_page
 

@@ -51,16 +51,12 @@ class TextTrace(Method):
     dropout: float = 0.3  # of embedders and poolers
     layer_dropout: float = 0.1  # inside the transformers
     trace_dropout: float = 0.0  # share of traces forgotten in training
-    bare_tower: bool = False  # queries without a trace have a tower of their own
+    bare_tower: bool = False  # of queries without a trace; train.also_bare brings them
     normalise: bool = False  # batch normalisation in the poolers
 
     def __post_init__(self) -> None:
         if self.dim % self.heads:
             raise RecipeError(f"dim is {self.dim}, which {self.heads} heads cannot share evenly")
-        if self.bare_tower and not self.trace_dropout:
-            raise RecipeError(
-                "bare_tower needs trace_dropout: without it no query trains the tower"
-            )
 
     def model(self, sizes: Sizes) -> Model:
         """Regions with boxes against words with a trace."""
@@ -72,7 +68,7 @@ class TextTrace(Method):
             self._transformer(self.image_depth),
         )
         query = self._query(sizes, self.fusion)
-        if self.trace_dropout:
+        if self.trace_dropout or self.bare_tower:
             bare = self._query(sizes, "none") if self.bare_tower else None
             query = TracedOrBare(query, bare, self.trace_dropout)
         return Model(Encoder(image, self._pooler()), query, Cosine())

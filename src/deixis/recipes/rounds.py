@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from deixis.data.also_bare import AlsoBare
 from deixis.data.augment import Augmented
 from deixis.data.batches import ImageBatches, PairBatches
 from deixis.data.crops import Cropped
@@ -45,6 +46,8 @@ def batches_of(
     drawn: Batches = batches
     if spec.drop_regions or spec.drop_words:
         drawn = Augmented(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)
+    if spec.also_bare:
+        drawn = AlsoBare(drawn)
     if spec.hide:
         drawn = HidingBatches(drawn, spec.hide, seed)
     return Cropped(drawn, spec.crop, seed) if spec.crop else drawn

@@ -18,6 +18,7 @@ class TrainSpec:
     batch: int = 128  # pairs, or images with their texts
     batching: Literal["pairs", "images", "twins"] = "pairs"  # twins: their groups stay together
     texts_an_image: int = 0  # with batching = "images"; 0 takes all of them
+    also_bare: bool = False  # narrations come a second time without their trace
     drop_regions: float = 0.0  # share of regions left out of an image at a step
     drop_words: float = 0.0  # share of words touched in a text at a step
     hide: float = 0.0  # share of regions and words hidden, for methods that must tell them
