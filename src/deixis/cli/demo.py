@@ -18,7 +18,7 @@ QUERIES = 3
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where everything is put.")] = Path("demo"),
     recipe: Annotated[Path, typer.Option(help="The recipe to run.")] = Path("recipes/tiny.toml"),
-    threads: Threads = 2,
+    threads: Threads = 1,  # small products: a second thread mostly waits for the first
 ) -> None:
     """Draw scenes, train, print the table, index the held-out pictures, search them."""
     from deixis.cli.training import run_recipe
