@@ -33,7 +33,7 @@ def place_blind(corpus: Corpus) -> Bool[ndarray, "image text"]:
     index = ClaimIndex([scenes[file] for file in corpus.files])
     fits = np.zeros((len(corpus.files), len(corpus.texts)), dtype=bool)
     for text in corpus.narrations:
-        fits[index.fitting(Claim(_mentions(corpus.texts[text]))), text] = True
+        fits[index.fitting(Claim(mentions_of(corpus.texts[text]))), text] = True
     return fits
 
 
@@ -47,7 +47,8 @@ def place_blind_recall(corpus: Corpus, cutoffs: Sequence[int] = (1, 5, 10)) -> d
     return {k: float(np.minimum(k / fitting, 1).mean()) for k in cutoffs}
 
 
-def _mentions(text: str) -> tuple[Mention, ...]:
+def mentions_of(text: str) -> tuple[Mention, ...]:
+    """What a narration speaks of, its place words left out."""
     words = [word.strip(",.") for word in text.split()]
     return tuple(
         Mention(word, before if before in COLOURS else None)
