@@ -101,7 +101,7 @@ class Chamfer:
     def encode_image(self, files: Sequence[Path]) -> Encoded:
         raise NotImplementedError
 
-    encode_text = encode_narration = encode_image
+    encode_example = encode_text = encode_narration = encode_image
 
     def score(self, texts: Parts, images: Parts) -> ndarray:
         flat = images.vectors.reshape(-1, DIM) @ texts.vectors[0].T
@@ -124,6 +124,8 @@ class Seen:
         assert packed.pooled is not None
         vectors = packed.pooled.astype(np.float32)[:, None]
         return Encoded(Parts(vectors, np.ones((len(files), 1), dtype=bool)), {})
+
+    encode_example = encode_image
 
     def encode_text(self, texts: Sequence[str]) -> Parts:
         seeds = [np.random.default_rng(len(text)).normal(size=(1, self.dim)) for text in texts]

@@ -56,7 +56,7 @@ def test_a_library_is_indexed_searched_and_reconciled(trained, tmp_path):
     (pictures / "broken.jpg").write_text("no picture")
     library = tmp_path / "library"
     run = runs / "tiny-tiny/vse++-0"
-    report = json.loads(call("index", pictures, "--run", run, "-l", library, "--json"))
+    report = json.loads(call("index", pictures, "--model", run, "-l", library, "--json"))
     assert report["counts"]["broken"] == 1
     found = json.loads(call("search", "a red ball", "-l", library, "-t", 3, "--json"))
     scores = [hit["score"] for hit in found["hits"]]

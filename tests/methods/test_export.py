@@ -17,8 +17,9 @@ from deixis.methods.export import export_run
 from deixis.methods.matcher import Matcher, RunConfig
 from deixis.methods.model import Sizes, methods
 from deixis.search import verbs
-from deixis.search.exported import ExportedRun, open_run
+from deixis.search.exported import ExportedRun
 from deixis.search.matching import RunEncoder
+from deixis.search.opening import open_run
 from deixis.search.query import Query
 
 load_verbs()

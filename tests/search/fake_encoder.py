@@ -26,6 +26,9 @@ class FakeEncoder:
         broken = {i: "no picture" for i, data in enumerate(contents) if data.startswith(b"bad")}
         return Encoded(self._parts([c for i, c in enumerate(contents) if i not in broken]), broken)
 
+    def encode_example(self, files: Sequence[Path]) -> Encoded:
+        return self.encode_image(files)
+
     def encode_text(self, texts: Sequence[str]) -> Parts:
         return self._parts([text.encode() for text in texts])
 

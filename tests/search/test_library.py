@@ -157,7 +157,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_stored(tmp_path, pictures, 
 def test_another_model_is_refused_with_a_plan(tmp_path, pictures, encoder):
     add(tmp_path / "library", [pictures], encoder)
     other = FakeEncoder(identity="b" * 32, source="runs/other")
-    with pytest.raises(SearchError, match=r"5 files anew.*--rebuild.*--run runs/other"):
+    with pytest.raises(SearchError, match=r"5 files anew.*--rebuild.*--model runs/other"):
         add(tmp_path / "library", [pictures], other)
 
 

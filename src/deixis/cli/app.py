@@ -27,6 +27,7 @@ VERBS = (
     "search",
     "serve",
     "export",
+    "pack",
     "status",
     "demo",
 )

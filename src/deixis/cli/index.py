@@ -14,8 +14,16 @@ from deixis.cli.progress import Bars, say
 @app.command()
 def index(
     paths: Annotated[list[Path], typer.Argument(help="Pictures, or folders of them.")],
-    run: Annotated[Path, typer.Option(help="The run folder whose model encodes the pictures.")],
     library: LibraryFolder = Path("library"),
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            "-m",
+            help="A run folder, or hf:PATH of a CLIP or SigLIP; by default the library's own, "
+            "and the model for photographs where there is none yet.",
+        ),
+    ] = None,
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Encode everything again, with another model.")
     ] = False,
@@ -28,7 +36,7 @@ def index(
         report = verbs.index(
             paths,
             library,
-            run,
+            model,
             rebuild,
             on_file=lambda outcome, done, total: bars.advance("indexing", done, total),
         )

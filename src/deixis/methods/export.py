@@ -47,11 +47,14 @@ class Export:
     text: float
 
 
-def export_run(run: Path) -> Export:
-    """Write both towers of a run as ONNX; refused when they differ from torch by over 1e-4."""
+def export_run(run: Path, folder: Path | None = None) -> Export:
+    """Write both towers of a run as ONNX, by default inside the run folder.
+
+    Refused when they differ from torch by over 1e-4.
+    """
     matcher = load(run)
-    folder = run / FOLDER
-    folder.mkdir(exist_ok=True)
+    folder = folder or run / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
     pictures = _pictures(matcher)
     texts = [matcher._text_backbone(list(some)) for some in (TEXTS, TEXTS[1:2], TEXTS[::2])]
     image = _tower(matcher.model.image, Regions, pictures, folder / "image.onnx")

@@ -29,6 +29,7 @@ from deixis.features.narrated import narrated_tokens
 from deixis.features.narration import Narration
 from deixis.features.words import Vocabulary
 from deixis.methods import load_all
+from deixis.methods.eight_bits import expand, shrink
 from deixis.methods.model import Model, Sizes, methods
 from deixis.methods.tuning import attach_towers
 from deixis.registry import build_dataclass
@@ -105,12 +106,12 @@ class Matcher:
         digest.update(json.dumps(made, sort_keys=True).encode())
         return digest.hexdigest()
 
-    def save(self, folder: Path) -> None:
+    def save(self, folder: Path, *, eight_bits: bool = False) -> None:
         """Write the weights, then the vocabulary, then the config, which makes the run complete."""
         folder.mkdir(parents=True, exist_ok=True)
         # Cloned, since a module two towers share is written under both names.
         state = {key: value.clone() for key, value in self.model.state_dict().items()}
-        save_file(state, folder / WEIGHTS)
+        save_file(shrink(state) if eight_bits else state, folder / WEIGHTS)
         if self.vocabulary is not None:
             self.vocabulary.save(folder / WORDS)
         write_json(folder / CONFIG, {"deixis": __version__, **asdict(self.config)})
@@ -143,7 +144,7 @@ def load(folder: Path | str) -> Matcher:
     model = methods.build(options.pop("name"), options).model(sizes)
     model = attach_towers(model, config.image, config.text)
     try:
-        model.load_state_dict(load_file(folder / WEIGHTS))
+        model.load_state_dict(expand(load_file(folder / WEIGHTS)))
     except (OSError, RuntimeError, SafetensorError) as error:
         raise RunError(f"{folder / WEIGHTS} and {CONFIG} do not fit each other: {error}") from error
     words = folder / WORDS

@@ -53,7 +53,7 @@ def _pictures(encoder: Encoder, queries: Sequence[Query]) -> dict[int, Asked | D
     files = {place: query.image for place, query in enumerate(queries) if query.image is not None}
     if not files:
         return {}
-    encoded = encoder.encode_image(list(files.values()))
+    encoded = encoder.encode_example(list(files.values()))
     asked: dict[int, Asked | DeixisError] = {}
     for number, (place, file) in enumerate(files.items()):
         if number in encoded.broken:

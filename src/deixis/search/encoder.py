@@ -38,6 +38,9 @@ class Encoder(Protocol):
     def encode_image(self, files: Sequence[Path]) -> Encoded:
         """Embed picture files; a file that cannot be read is an outcome, never an exception."""
 
+    def encode_example(self, files: Sequence[Path]) -> Encoded:
+        """Embed picture files to search by: pictures like them are wanted."""
+
     def encode_text(self, texts: Sequence[str]) -> Parts:
         """Embed texts."""
 

@@ -21,17 +21,13 @@ from deixis.search.parts import Parts
 FOLDER, MANIFEST = "onnx", "export.json"
 
 
-def open_run(run: Path) -> RunEncoder:
-    """The encoder of a run folder: its ONNX graphs where it was exported, else torch."""
-    return ExportedRun(run) if (run / FOLDER / MANIFEST).is_file() else RunEncoder(run)
-
-
 class ExportedRun(RunEncoder):
     """Encodes by the graphs of a run; torch is loaded only to score what no inner product can."""
 
-    def __init__(self, run: Path) -> None:
-        super().__init__(run)
-        self._manifest = json.loads((run / FOLDER / MANIFEST).read_text(encoding="utf-8"))
+    def __init__(self, run: Path, graphs: Path | None = None, source: str = "") -> None:
+        super().__init__(run, source)
+        self._graphs = graphs or run / FOLDER
+        self._manifest = json.loads((self._graphs / MANIFEST).read_text(encoding="utf-8"))
         self._config = json.loads((run / "config.json").read_text(encoding="utf-8"))
 
     @cached_property
@@ -44,7 +40,7 @@ class ExportedRun(RunEncoder):
         }
         for key, value in found.items():
             if self._manifest[key] != value:
-                raise RunError(f"{self._run / FOLDER} was exported with other {key}; export again")
+                raise RunError(f"{self._graphs} was exported with other {key}; export again")
         return str(self._manifest["identity"])
 
     @property
@@ -67,11 +63,11 @@ class ExportedRun(RunEncoder):
 
     @cached_property
     def _image_graph(self) -> Any:
-        return session_of(self._run / FOLDER / "image.onnx")
+        return session_of(self._graphs / "image.onnx")
 
     @cached_property
     def _text_graph(self) -> Any:
-        return session_of(self._run / FOLDER / "text.onnx")
+        return session_of(self._graphs / "text.onnx")
 
     @cached_property
     def _images(self) -> ImageBackbone:

@@ -32,7 +32,7 @@ class Library:
         except OSError as error:
             raise SearchError(
                 f"'{folder}' is not a library; make one with: deixis index PICTURES "
-                f"--library {folder} --run RUN"
+                f"--library {folder}"
             ) from error
         self.generation = Generation(folder / name)
 
@@ -75,7 +75,7 @@ class Library:
             f"({self.header.source}), but this model is {encoder.identity[:12]} "
             f"({encoder.source}); their scores cannot be compared. To encode its {files} files "
             "anew beside the old vectors and switch over when all are done: deixis index "
-            f"--rebuild --library {self.folder} --run {encoder.source}. To keep both, index into "
+            f"--rebuild --library {self.folder} --model {encoder.source}. To keep both, index into "
             "another folder."
         )
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class RunEncoder:
     """Speaks numpy for the matcher of a run folder; loads it, and torch, on first use."""
 
-    def __init__(self, run: Path) -> None:
-        self._run = run
+    def __init__(self, run: Path, source: str = "") -> None:
+        self._run, self._source = run, source
 
     @cached_property
     def matcher(self) -> "Matcher":
@@ -37,8 +37,8 @@ class RunEncoder:
 
     @property
     def source(self) -> str:
-        """The run folder."""
-        return str(self._run.resolve())
+        """The run folder, or the name it was asked for by."""
+        return self._source or str(self._run.resolve())
 
     @cached_property
     def dim(self) -> int:
@@ -69,6 +69,10 @@ class RunEncoder:
 
     def _embed(self, files: Sequence[Path]) -> Parts:
         return _parts(self.matcher.encode_image(files))
+
+    def encode_example(self, files: Sequence[Path]) -> Encoded:
+        """Embed picture files to search by."""
+        return self.encode_image(files)
 
     def encode_text(self, texts: Sequence[str]) -> Parts:
         """Embed texts."""

@@ -12,7 +12,7 @@ from starlette.responses import FileResponse, Response
 
 from deixis import __version__
 from deixis.search.encoder import Encoder
-from deixis.search.exported import open_run
+from deixis.search.opening import open_run
 from deixis.serve.explaining import router as explaining
 from deixis.serve.guard import Guard
 from deixis.serve.metrics import Metrics
@@ -29,15 +29,10 @@ LABELS = 60  # offered as filters
 about = APIRouter()
 
 
-def run_encoder(source: str) -> Encoder:
-    """The model of the run folder a library remembers."""
-    return open_run(Path(source))
-
-
 def create_app(
     library: Path,
     token: str | None = None,
-    load: Callable[[str], Encoder] = run_encoder,
+    load: Callable[[str], Encoder] = open_run,
     line: int = LINE,
 ) -> FastAPI:
     """Serve a library; without a token only for this machine."""
