@@ -28,7 +28,7 @@ def karpathy_image(name: str, split: str, *texts: str, **more: object) -> dict[s
 
 
 def test_every_format_has_a_name_of_its_own() -> None:
-    assert len({known.name for known in FORMATS}) == len(FORMATS) == 8
+    assert len({known.name for known in FORMATS}) == len(FORMATS) == 10
 
 
 def test_karpathys_json_is_read_with_ids_and_restval_trains(tmp_path: Path) -> None:

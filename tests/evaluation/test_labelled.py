@@ -11,6 +11,7 @@ from deixis.errors import EvaluationError
 from deixis.evaluation.labelled import (
     average_precision,
     chance_by_labels,
+    evaluate_label_folds,
     evaluate_labels,
     first_rank,
     judge_labels,
@@ -142,3 +143,22 @@ def test_a_model_that_tells_labels_is_judged_on_them():
     share = labels.mean()
     assert measures["image_f1"] == pytest.approx(100 * 2 * share / (1 + share))
     assert {"text_f1", "i2t_ndcg", "t2i_ndcg", "i2t_map", "t2i_map", "ndcg"} <= set(measures)
+
+
+def test_label_folds_are_the_mean_of_their_folds_judged_alone():
+    from dataclasses import replace
+
+    from made import made_dataset
+
+    torch.manual_seed(0)
+    dataset = made_dataset(images=12)
+    labels = np.random.default_rng(0).random((12, 4)) < 0.5
+    dataset = replace(dataset, corpus=replace(dataset.corpus, labels=labels))
+    method = SemanticSharing(dim=8, word_dim=4, heads=2, layers=1, inner=8)
+    model = method.model(Sizes(region=8, vocabulary=30, labels=4))
+    folds = [evaluate_labels(model, dataset.keep(np.arange(12) // 4 == f)) for f in range(3)]
+    found = evaluate_label_folds(model, dataset, 3)
+    for key, value in found.measures.items():
+        assert value == pytest.approx(np.mean([fold.measures[key] for fold in folds]))
+    assert found.gallery["t2i"] == 4 and len(found.ranks["i2t"]) == 12
+    assert found.measures["image_f1"] != evaluate_labels(model, dataset).measures["image_f1"]

@@ -32,7 +32,8 @@ def make_fit(folder, seed=0, **spec) -> Fit:
         spec=train,
         seed=seed,
         folder=folder,
-        validate=lambda model: evaluate(model, dataset).measures["rsum"],
+        validate=lambda model: evaluate(model, dataset).measures,
+        headline="rsum",
     )
 
 
@@ -46,7 +47,7 @@ def weights(folder) -> bytes:
 
 def test_training_raises_rsum_far_above_an_untrained_model(tmp_path):
     fit = make_fit(tmp_path, length="12 epochs")
-    before = fit.validate(fit.model)
+    before = fit.validate(fit.model)["rsum"]
     assert fit.run(silent).best > before + 100
 
 
@@ -85,7 +86,9 @@ def test_the_log_holds_every_step_and_every_validation(tmp_path):
     fit.run(silent)
     records = [json.loads(line) for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert [r["step"] for r in records if "loss" in r] == list(range(1, 11))
-    assert [r["step"] for r in records if "validation" in r] == [5, 10]
+    validated = [r for r in records if "validation" in r]
+    assert [r["step"] for r in validated] == [5, 10]
+    assert all(r["measures"]["rsum"] == r["validation"] for r in validated)
 
 
 def test_rates_follow_their_prefix_and_frozen_parts_wait(tmp_path):

@@ -19,10 +19,10 @@ def evaluate(
     ] = "",
     split: Annotated[str, typer.Option(help="Which split to rank; the run's own test split.")] = "",
     protocol: Annotated[
-        Literal["whole", "folds", "coco"],
+        Literal["whole", "folds", "coco", "labels", "label-folds"],
         typer.Option(
-            help="The whole split; the mean of five folds; or COCO 1K, 5K, CxC and ECCV Caption, "
-            "for a corpus that is COCO's test split."
+            help="The whole split; the mean of five folds; COCO 1K, 5K, CxC and ECCV Caption, for "
+            "a corpus that is COCO's test split; or either of the first two by shared labels."
         ),
     ] = "whole",
     as_json: Json = False,
@@ -33,6 +33,7 @@ def evaluate(
 
     from deixis.evaluation.coco import CocoTest
     from deixis.evaluation.evaluate import judge, judge_folds, scores_of
+    from deixis.evaluation.labelled import evaluate_label_folds, evaluate_labels
     from deixis.methods.matcher import load
     from deixis.recipes.prepare import prepare_for
     from deixis.recipes.table import Line, Report
@@ -41,11 +42,15 @@ def evaluate(
     matcher = load(Path(run))
     with Bars() as bars:
         dataset = prepare_for(Path(run), matcher, corpus, split, bars.advance)
-    scores = scores_of(matcher.model, dataset)
-    if protocol == "coco":
-        results = CocoTest.load().judge_corpus(scores, dataset.corpus)
+    model = matcher.model
+    if protocol in ("labels", "label-folds"):
+        one = (evaluate_labels if protocol == "labels" else evaluate_label_folds)(model, dataset)
+        results = {one.protocol: one}
+    elif protocol == "coco":
+        results = CocoTest.load().judge_corpus(scores_of(model, dataset), dataset.corpus)
     else:
-        one = (judge if protocol == "whole" else judge_folds)(scores, dataset.corpus)
+        by = judge if protocol == "whole" else judge_folds
+        one = by(scores_of(model, dataset), dataset.corpus)
         results = {one.protocol: one}
     if as_json:
         print(json.dumps({name: result.to_dict() for name, result in results.items()}, indent=2))

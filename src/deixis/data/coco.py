@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from deixis.data.instances import Instances
 from deixis.data.json_stream import Item, stream_json
 from deixis.data.karpathy import existing
 from deixis.data.problems import Problem, Tell
@@ -40,36 +40,16 @@ def list_coco(path: Path, tell: Tell) -> Listing:
     return Listing(name, root, rows, names or None)
 
 
-@dataclass
-class _Instances:
-    """Which categories stand in which image."""
-
-    names: dict[int, str] = field(default_factory=dict)
-    of_image: dict[int, set[int]] = field(default_factory=dict)
-    wheres: dict[tuple[int, int], str] = field(default_factory=dict)
-
-
-def _instances(captions: Path) -> _Instances:
+def _instances(captions: Path) -> Instances:
     path = captions.with_name(captions.name.replace("captions", "instances", 1))
-    found = _Instances()
-    if path == captions or not path.is_file():
-        return found
-    for item in stream_json(path):
-        if item.key == "categories":
-            found.names[int(item.value["id"])] = str(item.value["name"])
-        elif item.key == "annotations":
-            image, category = int(item.value["image_id"]), int(item.value["category_id"])
-            found.of_image.setdefault(image, set()).add(category)
-            found.wheres.setdefault((image, category), _where(path, item))
-    found.names = dict(sorted(found.names.items()))
-    return found
+    return Instances.read([path] if path != captions and path.is_file() else [])
 
 
 def _where(path: Path, item: Item) -> str:
     return f"{path}:{item.line} ({item.key}[{item.place}])"
 
 
-def _rows(path: Path, root: Path, labels: _Instances, tell: Tell) -> Iterator[Row]:
+def _rows(path: Path, root: Path, labels: Instances, tell: Tell) -> Iterator[Row]:
     files: dict[int, tuple[str, str]] = {}
     texts: dict[int, list[tuple[str, int, str]]] = {}
     for item in stream_json(path):
@@ -96,19 +76,10 @@ def _rows(path: Path, root: Path, labels: _Instances, tell: Tell) -> Iterator[Ro
             tuple(text for text, _, _ in told),
             split_name(part[1] if part else "train"),
             tuple(at for _, _, at in told),
-            labels=_labels(labels, image, tell),
+            labels=labels.labels(image, tell),
             id=image,
             text_ids=tuple(id for _, id, _ in told),
         )
-
-
-def _labels(labels: _Instances, image: int, tell: Tell) -> tuple[str, ...]:
-    found = sorted(labels.of_image.get(image, ()))
-    for category in found:
-        if category not in labels.names:
-            what = f"category {category} is not among the {len(labels.names)} of the file"
-            tell(Problem("label out of range", labels.wheres[image, category], what))
-    return tuple(labels.names[category] for category in found if category in labels.names)
 
 
 def _prefix(root: Path, part: str, file: str) -> str:

@@ -37,6 +37,12 @@ class Dataset:
         object.__setattr__(self, "_keys", np.sort(keys))
         object.__setattr__(self, "_by_owner", np.argsort(self.corpus.owners, kind="stable"))
 
+    def keep(self, images: Bool[ndarray, " image"]) -> "Dataset":
+        """Chosen images and the texts written for them, over the same features."""
+        texts = images[self.corpus.owners]
+        kept = self.corpus.keep(images=images)
+        return Dataset(kept, self.regions, self.tokens, self.images[images], self.texts[texts])
+
     def texts_of(self, image: int) -> Int[ndarray, " text"]:
         """The texts written for an image."""
         start, end = np.searchsorted(self.corpus.owners, [image, image + 1], sorter=self._by_owner)

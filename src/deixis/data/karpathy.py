@@ -1,10 +1,12 @@
 """Karpathy's JSON: ``images[]`` with ``filename``, ``split`` and ``sentences[] {raw}``."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
+from deixis.data.instances import Instances
 from deixis.data.json_stream import Item, stream_json
 from deixis.data.problems import Problem, Tell
 from deixis.data.rows import Listing, Row, split_name
@@ -21,13 +23,21 @@ def is_karpathy(path: Path) -> bool:
 def list_karpathy(path: Path, tell: Tell) -> Listing:
     """List a file of Karpathy's; ``restval`` images train, as everybody has it.
 
+    COCO's ``instances_….json``, beside the file or in ``annotations``, give labels by ``cocoid``.
     Pictures are looked for beside the file and in its folder ``images``, below the ``filepath``
     each image may name.
     """
     before = takewhile(lambda item: item.key != "images", stream_json(path))
     names = tuple(str(item.value) for item in before if item.key == "label_names")
+    instances = Instances.read([] if names else _instance_files(path.parent))
+    names = names or tuple(instances.names.values())
     name = path.stem.removeprefix("dataset_")
-    return Listing(name, path.parent, _rows(path, tell), names or None)
+    return Listing(name, path.parent, _rows(path, instances, tell), names or None)
+
+
+def _instance_files(folder: Path) -> list[Path]:
+    """COCO's instances beside the file, or where COCO unpacks them."""
+    return sorted({*folder.glob("instances_*.json"), *folder.glob("annotations/instances_*.json")})
 
 
 def existing(root: Path, options: list[str]) -> str:
@@ -35,7 +45,7 @@ def existing(root: Path, options: list[str]) -> str:
     return next((file for file in options if (root / file).is_file()), options[0])
 
 
-def _rows(path: Path, tell: Tell) -> Iterator[Row]:
+def _rows(path: Path, instances: Instances, tell: Tell) -> Iterator[Row]:
     form = -1  # which of the forms of a path this file has, once one was found
     tries = 20  # images that may be missing before the first form is taken
     for item in stream_json(path):
@@ -47,7 +57,8 @@ def _rows(path: Path, tell: Tell) -> Iterator[Row]:
             if form < 0 and item.place < tries:
                 found = existing(path.parent, options)
                 form = options.index(found) if (path.parent / found).is_file() else -1
-            yield _row(item, options[max(form, 0)], where)
+            row = _row(item, options[max(form, 0)], where)
+            yield row if row.labels else replace(row, labels=instances.labels(row.id, tell))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             what = f"not an image with sentences ({type(error).__name__}: {error})"
             tell(Problem("malformed", where, what))

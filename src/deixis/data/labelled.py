@@ -2,7 +2,7 @@
 
 ``images.txt`` names the files (a tab and the split may follow), ``labels.txt`` the numbers of each
 image's labels, counted from 0 in ``label_names.txt``; ``tags.txt`` holds one text of tags a line,
-``captions.txt`` any number of texts between tabs. FLICKR25K and NUS-WIDE are easily put so.
+``captions.txt`` any number of texts between tabs.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from pathlib import Path
 from deixis.data.lines import numbered_lines
 from deixis.data.problems import Problem, Tell
 from deixis.data.rows import Listing, Row, split_name
+from deixis.data.tagged import sharing_texts
 
 IMAGES, LABELS, NAMES, TAGS, CAPTIONS = (
     f"{name}.txt" for name in ("images", "labels", "label_names", "tags", "captions")
@@ -29,7 +30,9 @@ def list_labelled(root: Path, tell: Tell) -> Listing:
     Tags are few and texts of them repeat, so an image's text fits every image tagged alike.
     """
     names = tuple(line for _, line in numbered_lines(root / NAMES, tell) if line)
-    return Listing(root.resolve().name, root, _rows(root, names, tell), names)
+    rows = _rows(root, names, tell)
+    tagged = (root / TAGS).is_file()
+    return Listing(root.resolve().name, root, sharing_texts(rows) if tagged else rows, names)
 
 
 def _rows(root: Path, names: Sequence[str], tell: Tell) -> Iterator[Row]:
@@ -37,7 +40,6 @@ def _rows(root: Path, names: Sequence[str], tell: Tell) -> Iterator[Row]:
     told = root / (TAGS if tagged else CAPTIONS)
     images, labels = _lines(root / IMAGES, tell), _lines(root / LABELS, tell)
     texts = _lines(told, tell) if told.is_file() else [""] * len(images)
-    alike = _alike(images, texts) if tagged else {}
     columns = enumerate(zip_longest(images, labels, texts, fillvalue=""), start=1)
     for number, (image, numbers, text) in columns:
         if not image:
@@ -54,20 +56,12 @@ def _rows(root: Path, names: Sequence[str], tell: Tell) -> Iterator[Row]:
             parts,
             split_name(split or "train"),
             (f"{told}:{number}",) * len(parts),
-            tuple(tuple(other for other in alike.get(part, ()) if other != file) for part in parts),
-            _named(numbers, names, f"{root / LABELS}:{number}", tell),
+            labels=_named(numbers, names, f"{root / LABELS}:{number}", tell),
         )
 
 
 def _lines(path: Path, tell: Tell) -> list[str]:
     return [line for _, line in numbered_lines(path, tell)]
-
-
-def _alike(images: Sequence[str], texts: Sequence[str]) -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for image, text in zip(images, texts, strict=False):
-        found.setdefault(text, []).append(image.partition("\t")[0])
-    return found
 
 
 def _named(numbers: str, names: Sequence[str], where: str, tell: Tell) -> tuple[str, ...]:

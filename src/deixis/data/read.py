@@ -9,7 +9,9 @@ from deixis.data.corpus import Corpus
 from deixis.data.imagefolder import list_imagefolder
 from deixis.data.karpathy import is_karpathy, list_karpathy
 from deixis.data.labelled import is_labelled, list_labelled
+from deixis.data.mirflickr import is_mirflickr, list_mirflickr
 from deixis.data.narrated import is_narrated, list_narrated
+from deixis.data.nuswide import is_nuswide, list_nuswide
 from deixis.data.photos import is_photos, list_photos
 from deixis.data.precomp import list_precomp, precomp_arrays
 from deixis.data.problems import Tell, refuse
@@ -35,6 +37,8 @@ FORMATS = (
     Format("Localized Narratives", is_narrated, list_narrated),
     Format("precomputed features", precomp_arrays, list_precomp),
     Format("labelled corpus", is_labelled, list_labelled),
+    Format("MIRFLICKR-25K", is_mirflickr, list_mirflickr),
+    Format("NUS-WIDE", is_nuswide, list_nuswide),
     Format("photo corpus", is_photos, list_photos),
     Format("folder of pictures", Path.is_dir, list_imagefolder),
 )

@@ -23,10 +23,6 @@ class Judging:
     chance: Callable[[Corpus], dict[str, float]]
     headline: str
 
-    def score(self, model: Model, dataset: Dataset) -> float:
-        """The measure that chooses a model."""
-        return self.evaluate(model, dataset).measures[self.headline]
-
 
 JUDGINGS: Mapping[Judge, Judging] = {
     "pairs": Judging(evaluate, chance, "rsum"),

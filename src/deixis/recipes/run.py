@@ -66,7 +66,8 @@ def run_row(
         spec=row.train,
         seed=seed,
         folder=folder,
-        validate=lambda trained: judging.score(trained, val),
+        validate=lambda trained: judging.evaluate(trained, val).measures,
+        headline=judging.headline,
     )
     fit.run(tell)
     model.load_state_dict(read_tensors(folder / "best.safetensors")[0])

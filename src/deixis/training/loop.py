@@ -1,7 +1,7 @@
 """The training loop, whole."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -47,7 +47,8 @@ class Fit:
     spec: TrainSpec
     seed: int
     folder: Path  # where the round stands between two lives: state, log, best weights
-    validate: Callable[[Model], float]  # higher is better; never looks at the test split
+    validate: Callable[[Model], Mapping[str, float]]  # never looks at the test split
+    headline: str  # the measure that chooses the best weights; higher is better
 
     @property
     def steps(self) -> int:
@@ -108,12 +109,14 @@ class Fit:
         return {**record, "rate": rate, "norm": norm.item()}
 
     def _validated(self, standing: Standing, tell: Tell) -> Standing:
-        score = self.validate(self.model)
+        measures = self.validate(self.model)
+        score = measures[self.headline]
         standing = replace(standing, since_best=standing.since_best + 1)
         if score > standing.best:
             standing = replace(standing, best=score, best_step=standing.step, since_best=0)
             write_tensors(self.folder / BEST, self.model.state_dict(), {})
-        self._log({"step": standing.step, "validation": score, "best": standing.best}, tell)
+        record = {"step": standing.step, "validation": score, "best": standing.best}
+        self._log({**record, "measures": dict(measures)}, tell)
         return standing
 
     def _log(self, record: dict[str, Any], tell: Tell) -> None:
