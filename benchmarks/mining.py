@@ -15,7 +15,7 @@ from deixis.methods.vsrn import VSRN
 from deixis.similarity.base import Cosine
 from deixis.similarity.best import Best
 from deixis.similarity.blocks import score_blocks
-from deixis.training.gradients import accumulate
+from deixis.training.gradients import Gradients
 from deixis.types import Batch, Embedding, Offline, Regions, Tokens
 
 SHARE = float(os.environ.get("DEIXIS_MINING_SHARE", "0.2"))  # of either side
@@ -142,7 +142,7 @@ def step(model: Model, objective: Objective, batch: Batch) -> Callable[[], None]
 
     def work() -> None:
         optimiser.zero_grad(set_to_none=True)
-        accumulate(model, objective, batch, 0, seed=0)
+        Gradients(model, objective).add(batch, 0, seed=0)
         optimiser.step()
 
     return work

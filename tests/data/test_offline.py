@@ -12,7 +12,7 @@ from deixis.data.offline import OfflineBatches
 from deixis.errors import DataError
 from deixis.methods.aoq import AOQ
 from deixis.methods.model import Sizes
-from deixis.training.gradients import accumulate
+from deixis.training.gradients import Gradients
 from made import made_dataset
 
 SIZES = Sizes(region=8, vocabulary=30)
@@ -115,7 +115,7 @@ def test_all_items_are_embedded_in_one_pass_and_learn(chunk):
     model, objective = method.model(SIZES), method.objective(SIZES)
     seen = []
     model.text.register_forward_hook(lambda module, inputs, out: seen.append(len(out)))
-    terms, out = accumulate(model, objective, batch, 0, seed=0, chunk=chunk)
+    terms, out = Gradients(model, objective, chunk).add(batch, 0, seed=0)
     assert (len(seen) == 1 and seen[0] == len(batch.texts.ids)) or chunk
     assert terms["rank"] > 0
     assert len(out.texts) == 8

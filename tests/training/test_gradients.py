@@ -14,7 +14,7 @@ from deixis.losses.triplet import Triplet
 from deixis.methods.model import Sizes
 from deixis.methods.vsepp import VSEPP
 from deixis.mining.miners import every
-from deixis.training.gradients import accumulate
+from deixis.training.gradients import Gradients
 from made import made_dataset
 
 SIZES = Sizes(region=8, vocabulary=30)
@@ -25,7 +25,7 @@ def gradients(chunk: int) -> dict[str, list[float]]:
     model = VSEPP(dim=16, word_dim=8).model(SIZES)
     objective = Objective(Term("rank", Triplet(0.2, every)))
     batch = PairBatches(made_dataset(), 12, seed=0).at(0)
-    accumulate(model, objective, batch, 0, seed=0, chunk=chunk)
+    Gradients(model, objective, chunk).add(batch, 0, seed=0)
     return {name: p.grad.flatten().tolist() for name, p in model.named_parameters()}
 
 

@@ -1,6 +1,6 @@
 """A dataset through the towers of a model."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 import torch
@@ -9,8 +9,9 @@ from numpy import ndarray
 
 from deixis.data.collate import regions_of, tokens_of
 from deixis.data.dataset import Dataset
+from deixis.encoders.encoder import Encoder
 from deixis.methods.model import Model
-from deixis.types import Embedding, concatenate
+from deixis.types import Embedding, Regions, Tokens, concatenate, map_tensors
 
 BATCH = 256
 
@@ -18,10 +19,17 @@ BATCH = 256
 def encode(model: Model, dataset: Dataset) -> tuple[Embedding, Embedding]:
     """Embed every image and every text once, in the order of the corpus."""
     model.eval()
+    images = (regions_of(dataset.regions, rows) for rows in _cut(dataset.images))
+    texts = (tokens_of(dataset.tokens, rows) for rows in _cut(dataset.texts))
+    return _embedded(model.image, images), _embedded(model.text, texts)
+
+
+def _embedded(encoder: Encoder, batches: Iterable[Regions | Tokens]) -> Embedding:
+    """Embed where the encoder lives."""
+    device = next((p.device for p in encoder.parameters()), torch.device("cpu"))
     with torch.no_grad():
-        images = [model.image(regions_of(dataset.regions, rows)) for rows in _cut(dataset.images)]
-        texts = [model.text(tokens_of(dataset.tokens, rows)) for rows in _cut(dataset.texts)]
-    return concatenate(images), concatenate(texts)
+        there = (map_tensors(batch, lambda tensor: tensor.to(device)) for batch in batches)
+        return concatenate([encoder(batch) for batch in there])
 
 
 def _cut(rows: Int[ndarray, " item"]) -> Iterator[Int[ndarray, " some"]]:

@@ -23,7 +23,7 @@ from deixis.similarity.blocks import score_matrix
 def scores_of(model: Model, dataset: Dataset) -> Float[ndarray, "image text"]:
     """Score every image of a dataset with every text."""
     images, texts = encode(model, dataset)
-    return score_matrix(model.similarity, images, texts).numpy()
+    return score_matrix(model.similarity, images, texts).cpu().numpy()
 
 
 def evaluate(model: Model, dataset: Dataset) -> Result:

@@ -25,7 +25,7 @@ Scores = Float[ndarray, "image text"]
 def evaluate_labels(model: Model, dataset: Dataset, k: int = DEPTH) -> Result:
     """Rank a whole split both ways and tell its labels; a label is told above one half."""
     images, texts = encode(model, dataset)
-    scores = score_matrix(model.similarity, images, texts).numpy()
+    scores = score_matrix(model.similarity, images, texts).cpu().numpy()
     result = judge_labels(scores, dataset.corpus, k)
     of_images, of_texts = labels_of(dataset.corpus)
     told = {"image": (images.labels, of_images), "text": (texts.labels, of_texts)}

@@ -71,7 +71,7 @@ def _of_text(model: Scoring, text: int) -> Scoring:
 
 
 def _matrix(model: Scoring) -> Float[ndarray, "image text"]:
-    return score_matrix(model.similarity, model.images, model.texts).numpy()
+    return score_matrix(model.similarity, model.images, model.texts).cpu().numpy()
 
 
 def _median(works: Sequence[Callable[[], object]]) -> float:

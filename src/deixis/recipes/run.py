@@ -22,6 +22,7 @@ from deixis.recipes.recipe import Recipe, Row
 from deixis.recipes.rounds import batches_of, mined_by
 from deixis.training.checkpoint import read_tensors
 from deixis.training.loop import Fit, Tell
+from deixis.training.precision import best_device
 
 RESOLVED = "recipe.json"  # the row as it was resolved, overrides included
 
@@ -54,6 +55,8 @@ def run_row(
         start_words(model.text, prepared.vectors)
     if row.start:
         begin(model, row, earlier_run(recipe, row.start, seed, folder))
+    device = best_device()
+    model, objective = model.to(device), objective.to(device)
     train, val = prepared.splits["train"], prepared.splits["val"]
     judging = JUDGINGS[recipe.judge]
     mined = None
@@ -70,6 +73,7 @@ def run_row(
         headline=judging.headline,
     )
     fit.run(tell)
+    model = model.cpu()  # runs are written and judged alike wherever they were trained
     model.load_state_dict(read_tensors(folder / "best.safetensors")[0])
     config = RunConfig(row.options, sizes, row.data.image, row.data.text, recipe.name, seed)
     Matcher(model, config, prepared.vocabulary).save(folder)

@@ -2,7 +2,8 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
@@ -20,6 +21,7 @@ class Standing:
     best: float = float("-inf")  # best validation score so far
     best_step: int = 0
     since_best: int = 0  # validations since the best one
+    scaling: Mapping[str, float] = field(default_factory=dict)  # of the loss, in half precision
 
 
 def save(

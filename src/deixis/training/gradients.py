@@ -7,7 +7,7 @@ the weights. Processes split a batch the same way: each embeds its slice, all se
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import torch
 import torch.distributed as dist
@@ -17,39 +17,54 @@ from torch import Tensor
 from deixis.encoders.encoder import Encoder
 from deixis.losses.base import Objective
 from deixis.methods.model import Model
+from deixis.training.precision import Precision
 from deixis.types import Batch, Embedding, Outputs, Regions, Tokens, map_tensors
 
 Terms = dict[str, Float[Tensor, ""]]
 
 
-def accumulate(
-    model: Model, objective: Objective, batch: Batch, step: int, seed: int, chunk: int = 0
-) -> tuple[Terms, Outputs]:
-    """Add the gradient of a batch to the weights; returns the terms of the loss and the outputs."""
-    if not chunk and not dist.is_initialized():
-        torch.manual_seed(seed)
-        out = model(batch)
-        terms = objective(out, step)
-        torch.stack(list(terms.values())).sum().backward()
+@dataclass(frozen=True)
+class Gradients:
+    """Adds the gradient of a batch to the weights of a model and its objective."""
+
+    model: Model
+    objective: Objective
+    chunk: int = 0  # items encoded at once; 0: all of them
+    precision: Precision = field(default_factory=Precision)
+
+    def add(self, batch: Batch, step: int, seed: int) -> tuple[Terms, Outputs]:
+        """Differentiate one batch; returns the terms of the loss and the outputs."""
+        if not self.chunk and not dist.is_initialized():
+            torch.manual_seed(seed)
+            with self.precision.products():
+                out = self.model(batch)
+            return self._backward(out, step), out
+        images = _Tower(self, self.model.image, batch.images, seed)
+        texts = _Tower(self, self.model.text, batch.texts, seed + 1)
+        with self.precision.products():
+            out = self.model.meet(images.embedding, texts.embedding, batch)
+        terms = self._backward(out, step)
+        images.carry()
+        texts.carry()
+        if dist.is_initialized():
+            _reduce(self.model, self.objective)
         return terms, out
-    images = _Tower(model.image, batch.images, chunk, seed)
-    texts = _Tower(model.text, batch.texts, chunk, seed + 1)
-    out = model.meet(images.embedding, texts.embedding, batch)
-    terms = objective(out, step)
-    torch.stack(list(terms.values())).sum().backward()
-    images.carry()
-    texts.carry()
-    if dist.is_initialized():
-        _reduce(model, objective)
-    return terms, out
+
+    def _backward(self, out: Outputs, step: int) -> Terms:
+        terms = self.objective(self.precision.full(out), step)
+        self.precision.scaled(torch.stack(list(terms.values())).sum()).backward()
+        return terms
 
 
 class _Tower:
     """One side of a batch, embedded now and differentiated later."""
 
-    def __init__(self, encoder: Encoder, items: Regions | Tokens, chunk: int, seed: int) -> None:
+    def __init__(
+        self, gradients: Gradients, encoder: Encoder, items: Regions | Tokens, seed: int
+    ) -> None:
         self.encoder, self.items, self.seed = encoder, items, seed
-        self.slices = list(_slices(len(items.mask), chunk))
+        self.precision = gradients.precision
+        self.slices = list(_slices(len(items.mask), gradients.chunk))
         with torch.no_grad():
             parts = [self._encode(piece) for piece in self.slices]
         own = _join(parts)
@@ -70,7 +85,8 @@ class _Tower:
     def _encode(self, piece: slice) -> Embedding:
         # The same seed both times: dropout must fall on the same places.
         torch.manual_seed(self.seed + 2 * piece.start)
-        return self.encoder(map_tensors(self.items, lambda tensor: tensor[piece]))
+        with self.precision.products():
+            return self.encoder(map_tensors(self.items, lambda tensor: tensor[piece]))
 
 
 def _slices(items: int, chunk: int) -> Iterator[slice]:

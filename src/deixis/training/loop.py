@@ -13,10 +13,11 @@ from deixis.losses.base import Objective
 from deixis.methods.model import Model
 from deixis.training.checkpoint import Standing, restore, save, write_tensors
 from deixis.training.collapse import CollapseWatch
-from deixis.training.gradients import accumulate
+from deixis.training.gradients import Gradients
 from deixis.training.optimiser import make_optimiser, set_rates
+from deixis.training.precision import Precision
 from deixis.training.spec import TrainSpec, steps_in
-from deixis.types import Batch
+from deixis.types import Batch, map_tensors
 
 STATE, BEST, LOG = "state.safetensors", "best.safetensors", "log.jsonl"
 
@@ -63,39 +64,48 @@ class Fit:
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         optimiser = make_optimiser(self.model, self.objective, self.spec)
-        standing = self._resume(optimiser)
+        precision = Precision(next(self.model.parameters()).device)
+        gradients = Gradients(self.model, self.objective, self.spec.chunk, precision)
+        standing = self._resume(optimiser, precision)
         every = max(1, steps_in(self.spec.validate_every, len(self.batches)))
         watch = CollapseWatch()
         while standing.step < self.steps and not self._stale(standing):
-            record = self._step(standing.step, optimiser, watch)
+            record = self._step(standing.step, optimiser, gradients, watch)
             standing = replace(standing, step=standing.step + 1)
             self._log(record, tell)
             if standing.step % every == 0 or standing.step == self.steps:
                 standing = self._validated(standing, tell)
+                standing = replace(standing, scaling=precision.scaler.state_dict())
                 save(self.folder / STATE, self.model, self.objective, optimiser, standing)
         return standing
 
-    def _resume(self, optimiser: Optimizer) -> Standing:
+    def _resume(self, optimiser: Optimizer, precision: Precision) -> Standing:
         state = self.folder / STATE
         standing = Standing()
         if state.exists():
             standing = restore(state, self.model, self.objective, optimiser)
+            if standing.scaling:
+                precision.scaler.load_state_dict(dict(standing.scaling))
         _cut_log(self.folder / LOG, standing.step)
         return standing
 
     def _stale(self, standing: Standing) -> bool:
         return bool(self.spec.patience) and standing.since_best >= self.spec.patience
 
-    def _step(self, step: int, optimiser: Optimizer, watch: CollapseWatch) -> dict[str, Any]:
+    def _step(
+        self, step: int, optimiser: Optimizer, gradients: Gradients, watch: CollapseWatch
+    ) -> dict[str, Any]:
         rate = set_rates(optimiser, self.spec, step, len(self.batches))
         self.model.train()
         optimiser.zero_grad(set_to_none=True)
         seed = (self.seed * 1_000_003 + step) * 7919
-        batch = self.batches.at(step)
-        terms, out = accumulate(self.model, self.objective, batch, step, seed, self.spec.chunk)
+        precision = gradients.precision
+        batch = map_tensors(self.batches.at(step), lambda tensor: tensor.to(precision.device))
+        terms, out = gradients.add(batch, step, seed)
+        precision.unscale(optimiser)
         parameters = [p for group in optimiser.param_groups for p in group["params"]]
         norm = nn.utils.clip_grad_norm_(parameters, self.spec.clip)
-        optimiser.step()
+        precision.step(optimiser)
         values = {name: term.item() for name, term in terms.items()}
         record: dict[str, Any] = {
             "step": step + 1,
