@@ -68,6 +68,23 @@ def test_the_weight_leads_from_the_words_alone_to_the_whole_trace(client):
     assert ids(client.post("/v1/search", json={**asked, "trace_weight": 1})) != alone
 
 
+def test_why_tells_both_scores_both_places_and_what_each_stroke_did(client):
+    asked = {"text": "a ball", "traces": [STROKE], "trace_weight": 0.7, "k": 40}
+    asked["links"] = [{"start_char": 2, "end_char": 6, "stroke": 0}]
+    found = client.post("/v1/search", json=asked).json()
+    hit = found["hits"][3]
+    told = client.post("/v1/explain", json={**asked, "id": hit["id"]}).json()
+    assert told["score"] == pytest.approx(hit["score"], abs=1e-5)
+    assert told["text_score"] == pytest.approx(hit["text_score"], abs=1e-5)
+    assert told["rank"] == 4
+    assert told["text_rank"] == found["text_order"].index(hit["id"]) + 1
+    assert len(told["strokes"]) == 1 and told["strokes"][0] != 0
+    assert [word["start_char"] for word in told["words"]] == [0, 2]
+    alone = client.post("/v1/explain", json={"text": "a ball", "id": hit["id"]}).json()
+    assert alone["score"] == pytest.approx(hit["text_score"], abs=1e-5)
+    assert (alone["text_score"], alone["strokes"], alone["rank"]) == (None, [], told["text_rank"])
+
+
 def test_a_picture_finds_itself_by_upload_and_by_id(client):
     one = ids(client.get("/v1/search", params={"text": "anything"}))[3]
     original = client.get(f"/v1/images/{one}", params={"size": "original"})

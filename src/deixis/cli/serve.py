@@ -22,10 +22,16 @@ def serve(
             envvar="DEIXIS_TOKEN", help="What callers must show; needed beyond this machine."
         ),
     ] = None,
+    engine: Annotated[
+        str, typer.Option(help="exact, or ivf: nearly exact and faster in very large libraries.")
+    ] = "exact",
     threads: Threads = 2,
 ) -> None:
     """Serve the search box until interrupted."""
-    from deixis.serve.run import run
+    from deixis.serve.run import Listening, run
 
+    if engine not in ("exact", "ivf"):
+        raise typer.BadParameter(f"'{engine}' is no engine; exact and ivf are")
     os.environ.setdefault("OMP_NUM_THREADS", str(threads))
-    run(library, host, port, token, lambda url: say(f"search box: [bold]{url}[/]  (Ctrl-C ends)"))
+    how = Listening(host, port, token, "ivf" if engine == "ivf" else "exact")
+    run(library, how, lambda url: say(f"search box: [bold]{url}[/]  (Ctrl-C ends)"))

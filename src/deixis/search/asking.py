@@ -9,12 +9,11 @@ from numpy import ndarray
 
 from deixis.errors import DeixisError, SearchError
 from deixis.features.alignment import Drawn, align
-from deixis.features.narration import Narration
 from deixis.search.encoder import Encoder
 from deixis.search.parts import Parts
 from deixis.search.query import Query
 
-Vectors = Float32[ndarray, "part dim"]
+Vectors = Float32[ndarray, "_ dim"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +27,32 @@ class Asked:
 def ask(encoder: Encoder, queries: Sequence[Query]) -> list[Asked | DeixisError]:
     """Encode queries: all texts in one batch, all traces in one, all pictures in one."""
     asked: dict[int, Asked | DeixisError] = {}
-    texts = {place: query.text for place, query in enumerate(queries) if query.text is not None}
-    drawn = {place: _told(queries[place]) for place in texts if queries[place].strokes}
-    if texts:
-        for place, vectors in _each(texts, encoder.encode_text(list(texts.values()))):
-            asked[place] = _sound(Asked(vectors))
-    if encoder.reads_traces and drawn:
-        for place, traced in _each(drawn, encoder.encode_narration(list(drawn.values()))):
-            words = asked[place]
-            if isinstance(words, Asked):
-                weight = np.float32(queries[place].trace_weight)
-                whole = (1 - weight) * words.whole + weight * traced
-                asked[place] = _sound(Asked(whole, words.whole))
+    texts = [place for place, query in enumerate(queries) if query.text is not None]
+    drawn = [queries[place].drawn() for place in texts]
+    told = tell(encoder, drawn, [queries[place].trace_weight for place in texts])
+    asked.update((place, _sound(one)) for place, one in zip(texts, told, strict=True))
     asked.update(_pictures(encoder, queries))
     return [asked[place] for place in range(len(queries))]
 
 
-def _told(query: Query) -> Narration:
-    """A query as if it had been spoken, each stroke drawn while its words are said."""
-    return align(Drawn(query.text or "", query.strokes, query.words, query.links)).narration
+def tell(encoder: Encoder, drawn: Sequence[Drawn], weights: Sequence[float]) -> list[Asked]:
+    """Encode words, and with a trace what both say together, by its weight."""
+    if not drawn:
+        return []
+    told = [Asked(v) for _, v in _each(range(len(drawn)), encoder.encode_text(_texts(drawn)))]
+    traced = [place for place, one in enumerate(drawn) if one.strokes]
+    if not encoder.reads_traces or not traced:
+        return told
+    # Each as if it had been spoken, every stroke drawn while its words are said.
+    narrations = [align(drawn[place]).narration for place in traced]
+    for place, whole in _each(traced, encoder.encode_narration(narrations)):
+        weight, words = np.float32(weights[place]), told[place].whole
+        told[place] = Asked((1 - weight) * words + weight * whole, words)
+    return told
+
+
+def _texts(drawn: Sequence[Drawn]) -> list[str]:
+    return [one.text for one in drawn]
 
 
 def _pictures(encoder: Encoder, queries: Sequence[Query]) -> dict[int, Asked | DeixisError]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deixis.errors import SearchError
-from deixis.features.alignment import Link
+from deixis.features.alignment import Drawn, Link
 from deixis.features.narration import Point, TimedWord
 from deixis.search.filters import Filter
 
@@ -36,6 +36,10 @@ class Query:
         if not 0 <= self.trace_weight <= 1:
             raise SearchError(f"the trace's weight is {self.trace_weight}; 0 to 1 would do")
         self._check_trace()
+
+    def drawn(self) -> Drawn:
+        """The words and what was drawn with them."""
+        return Drawn(self.text or "", self.strokes, self.words, self.links)
 
     def _check_trace(self) -> None:
         if self.text is None and (self.strokes or self.links or self.words):

@@ -9,7 +9,6 @@ from numpy import ndarray
 
 from deixis.errors import SearchError
 from deixis.search.asking import Vectors
-from deixis.search.exact import Exact
 from deixis.search.index import Index, Neighbours
 
 
@@ -33,8 +32,8 @@ class SingleRanking:
 
     sample = 4096
 
-    def __init__(self, vectors: Float32[ndarray, "row dim"], index: Index | None = None) -> None:
-        self._vectors, self._index = vectors, index or Exact(vectors)
+    def __init__(self, vectors: Float32[ndarray, "row dim"], index: Index) -> None:
+        self._vectors, self._index = vectors, index
 
     def best(
         self, queries: Sequence[Vectors], k: int, allowed: Bool[ndarray, " all"]

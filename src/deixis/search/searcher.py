@@ -2,16 +2,19 @@
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
 from deixis.errors import DeixisError
-from deixis.search.asking import Asked, ask
+from deixis.search.asking import Asked, Vectors, ask
 from deixis.search.calibration import FEWEST, SENSELESS, Calibration
 from deixis.search.encoder import Encoder
+from deixis.search.exact import Exact
 from deixis.search.filters import Filter
+from deixis.search.ivf import FILE, Ivf
 from deixis.search.library import Library
 from deixis.search.look import stacked
 from deixis.search.query import Band, Hit, Query, Results
@@ -21,13 +24,15 @@ from deixis.search.two_stage import TwoStageRanking
 NO_TRACES = "this model does not read traces: the words alone were searched for"
 NOTHING = "nothing here seems to fit: these are only the least unlike"
 
+Engine = Literal["exact", "ivf"]  # how single vectors are recalled
+
 SENSELESS_QUERIES = tuple(Query(text=text) for text in SENSELESS)
 
 
 class Searcher:
     """Ranks the pictures a library held when the searcher was made."""
 
-    def __init__(self, encoder: Encoder, library: Library) -> None:
+    def __init__(self, encoder: Encoder, library: Library, engine: Engine = "exact") -> None:
         library.require(encoder)
         self._encoder, self._manifest = encoder, library.generation.manifest
         live = self._manifest.live()
@@ -35,9 +40,13 @@ class Searcher:
         self._live = np.zeros(len(vectors), dtype=bool)
         self._live[np.array([content.row for content in live], dtype=np.int64)] = True
         single = encoder.exact and all(content.parts == 1 for content in live)
-        self._ranking: Ranking = (
-            SingleRanking(vectors) if single else TwoStageRanking(vectors, live, encoder)
-        )
+        self._ranking: Ranking
+        if single:
+            cells = library.generation.folder / FILE
+            index = Ivf(vectors, cells) if engine == "ivf" else Exact(vectors)
+            self._ranking = SingleRanking(vectors, index)
+        else:
+            self._ranking = TwoStageRanking(vectors, live, encoder)
 
     def search(self, query: Query) -> Results:
         """The best pictures for a query, equal ones in the order they were added."""
@@ -56,6 +65,16 @@ class Searcher:
             answers |= {p: a for p in group if isinstance(a := asked[p], DeixisError)}
             answers |= self._answer({p: queries[p] for p in sound}, sound, where)
         return [answers[place] for place in range(len(queries))]
+
+    def rank(self, asked: Vectors, name: str) -> int | None:
+        """The place of a picture among all, best first; None where ranking everything is dear."""
+        content = self._manifest.content(name)
+        if not isinstance(self._ranking, SingleRanking) or content is None:
+            return None
+        rows = np.flatnonzero(self._live)
+        scores = self._ranking.scores(asked, rows)
+        own = self._ranking.scores(asked, np.array([content.row]))[0]
+        return 1 + int(np.count_nonzero((scores > own) & (rows != content.row)))
 
     def _answer(
         self, queries: dict[int, Query], asked: dict[int, Asked], where: Filter | None

@@ -13,6 +13,7 @@ from starlette.responses import FileResponse, Response
 from deixis import __version__
 from deixis.search.encoder import Encoder
 from deixis.search.opening import open_run
+from deixis.search.searcher import Engine
 from deixis.serve.explaining import router as explaining
 from deixis.serve.guard import Guard
 from deixis.serve.metrics import Metrics
@@ -34,10 +35,11 @@ def create_app(
     token: str | None = None,
     load: Callable[[str], Encoder] = open_run,
     line: int = LINE,
+    engine: Engine = "exact",
 ) -> FastAPI:
     """Serve a library; without a token only for this machine."""
     metrics = Metrics()
-    worker = Worker(library, load, metrics.batches.observe, line)
+    worker = Worker(library, load, metrics.batches.observe, line, engine)
     metrics.watch_line(lambda: worker.waiting)
 
     @asynccontextmanager

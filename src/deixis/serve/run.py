@@ -6,20 +6,31 @@ import os
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
 from deixis.errors import SearchError
 from deixis.search.library import Library
 from deixis.search.running import ADDRESS
+from deixis.search.searcher import Engine
 
 NEEDS = ("fastapi", "uvicorn", "prometheus_client")
 
 
-def run(
-    library: Path, host: str, port: int, token: str | None, on_start: Callable[[str], None]
-) -> None:
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where a server listens, what callers must show there, and how it recalls."""
+
+    host: str = "127.0.0.1"
+    port: int = 8420
+    token: str | None = None
+    engine: Engine = "exact"
+
+
+def run(library: Path, how: Listening, on_start: Callable[[str], None]) -> None:
     """Serve a library until interrupted."""
+    host, port, token = how.host, how.port, how.token
     missing = [name for name in NEEDS if find_spec(name) is None]
     if missing:
         raise SearchError(f"serving needs {missing[0]}; install it with: pip install deixis[serve]")
@@ -35,7 +46,7 @@ def run(
 
     with _listening(host, port) as listener:
         url = _url(host, listener.getsockname()[1])
-        config = uvicorn.Config(create_app(library, token), log_level="warning")
+        config = uvicorn.Config(create_app(library, token, engine=how.engine), log_level="warning")
         with _announced(library, url, token):
             on_start(url if token is None else f"{url}/?token={token}")
             uvicorn.Server(config).run(sockets=[listener])

@@ -146,14 +146,28 @@ class WordShare(BaseModel):
     regions: list[float] = Field(description="The share that needs each region.")
 
 
-class ExplainResponse(BaseModel):
-    """A score shared out among words and regions, by taking each away and scoring again."""
+class ElementMap(BaseModel):
+    """What one element of a picture's set looks at."""
 
-    method: Literal["removal"] = "removal"
+    affinity: float = Field(description="Its best cosine with an element of the query.")
+    regions: list[float] = Field(description="The share of its attention each region has.")
+
+
+class ExplainResponse(BaseModel):
+    """A score shared out by taking words, strokes and regions away and scoring again."""
+
+    method: Literal["removal", "covering"] = Field(
+        description="Whether regions were taken from the model's view or covered in the picture."
+    )
     score: float
+    text_score: float | None = Field(description="By the words alone, when a trace was drawn.")
+    rank: int | None = Field(description="Place in the whole library; unknown for sets.")
+    text_rank: int | None = Field(description="Place by the words alone, when a trace was drawn.")
     words: list[WordShare]
+    strokes: list[float] = Field(description="What the score owes to each stroke.")
     boxes: list[list[float]] = Field(description="xmin, xmax, ymin, ymax of each region, 0 to 1.")
     regions: list[float]
+    elements: list[ElementMap] = Field(description="Of models whose pictures are sets.")
     drop: float = Field(description="Lost when the region with the largest share is taken away.")
 
 

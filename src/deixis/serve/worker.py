@@ -13,7 +13,7 @@ from deixis.errors import DeixisError
 from deixis.search.encoder import Encoder
 from deixis.search.library import Library
 from deixis.search.query import Query, Results
-from deixis.search.searcher import Searcher
+from deixis.search.searcher import Engine, Searcher
 
 T = TypeVar("T")
 LINE, BATCH = 64, 32  # requests that may wait, queries answered together
@@ -51,8 +51,10 @@ class Worker:
         load: Callable[[str], Encoder],
         on_batch: Callable[[int], None] = lambda size: None,
         line: int = LINE,
+        engine: Engine = "exact",
     ) -> None:
         self._folder, self._load, self._on_batch = folder, load, on_batch
+        self._engine: Engine = engine
         self._line: queue.Queue[_Job | None] = queue.Queue(maxsize=line)
         self._thread = threading.Thread(target=self._run, name="deixis-worker", daemon=True)
         self._opened: Opened | None = None
@@ -153,7 +155,7 @@ class Worker:
             encoder = self._load(library.header.source)
         self._close()
         try:
-            opened = Opened(library, encoder, Searcher(encoder, library))
+            opened = Opened(library, encoder, Searcher(encoder, library, self._engine))
         except DeixisError:
             library.close()
             raise
