@@ -24,7 +24,7 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-demo: setup ## scenes, features, a small model, its table, a library, a few searches
+demo: setup ## scenes, features, small models, their tables, a library, searches, the search box
 	$(BIN)/deixis demo demo
 
 browser: ## chromium for the browser tests, where it can be installed
