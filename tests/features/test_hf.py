@@ -103,15 +103,15 @@ def test_towers_go_through_the_cache_and_other_weights_are_refused(tmp_path, pic
     assert len(extract_texts(texts, TEXTS, tmp_path / "texts", "c")) == 3
 
 
-def test_a_tower_can_be_flipped_and_joined(tmp_path, pictures):
+def test_a_tower_can_see_both_ways_and_be_joined(tmp_path, pictures):
     path = tiny_vit(tmp_path / "tower")
-    plain, joined = image_backbone(f"hf:{path}"), image_backbone(f"hf:{path}+hf:{path}:flip")
+    plain, joined = image_backbone(f"hf:{path}"), image_backbone(f"hf:{path}+hf:{path}:both")
     whole = joined([joined.read(pictures[0])])
     assert whole.pooled.shape == (1, 32)
     pixels = plain.read(pictures[0])
+    mirrored = plain([np.ascontiguousarray(pixels[:, ::-1])]).pooled[0]
     assert np.allclose(whole.pooled[0, :16], plain([pixels]).pooled[0], atol=1e-5)
-    mirrored = np.ascontiguousarray(pixels[:, ::-1])
-    assert np.allclose(whole.pooled[0, 16:], plain([mirrored]).pooled[0], atol=1e-5)
+    assert np.allclose(2 * whole.pooled[0, 16:] - whole.pooled[0, :16], mirrored, atol=1e-5)
 
 
 def test_what_cannot_be_loaded_is_refused_with_what_would_do(tmp_path: Path):

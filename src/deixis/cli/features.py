@@ -18,7 +18,7 @@ LOOK = 3  # the exit code that says: done, and there is something to look at
 def features(
     corpus: Annotated[Path, typer.Argument(help="A corpus, in any known format.")],
     image: Annotated[
-        str, typer.Option(help="lite0, lite2, hf:PATH; lite0:flip and lite0+lite2 work too.")
+        str, typer.Option(help="lite0, lite2, hf:PATH; lite0:both and lite0+lite2 work too.")
     ] = "lite0",
     text: Annotated[str, typer.Option(help="minilm or hf:PATH; left out: no texts.")] = "",
     as_json: Json = False,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from deixis.features.hf import HFImages, HFTexts
-from deixis.features.joined import Flipped, Joined
+from deixis.features.joined import BothWays, Joined
 from deixis.features.lite0 import Lite0, Lite2
 from deixis.features.minilm import MiniLM
 from deixis.features.packed import PackedRegions, PackedTokens
@@ -74,9 +74,9 @@ text_backbones.register("words")(Words)
 def image_backbone(name: str) -> ImageBackbone:
     """The image backbone a recipe names.
 
-    ``hf:<folder or hub id>`` is a tower of the transformers library; ``lite0:flip`` sees pictures
-    mirrored; ``lite0+lite2`` puts several whole-image vectors side by side. ``tuned:`` in place of
-    ``hf:`` is for a tower trained with the head.
+    ``hf:<folder or hub id>`` is a tower of the transformers library; ``lite0:both`` also sees
+    pictures mirrored; ``lite0+lite2`` puts several whole-image vectors side by side. ``tuned:`` in
+    place of ``hf:`` is for a tower trained with the head.
     """
     if name.startswith(PREFIX):
         return TunedImages(name.removeprefix(PREFIX))
@@ -106,7 +106,7 @@ def vectors_of(name: str) -> str:
 
 
 def _view(name: str) -> ImageBackbone:
-    plain = name.removesuffix(":flip")
+    plain = name.removesuffix(":both")
     hf = plain.startswith("hf:")
     backbone = HFImages(plain.removeprefix("hf:")) if hf else image_backbones.build(plain, {})
-    return backbone if plain == name else Flipped(backbone)
+    return backbone if plain == name else BothWays(backbone)
