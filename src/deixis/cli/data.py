@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -95,4 +96,32 @@ def convert(
     write = write_imagefolder if to == "imagefolder" else write_karpathy
     for lost in write(read_corpus(corpus), target):
         say(f"[yellow]{lost}[/]")
+    print(target)
+
+
+@data.command()
+def traces(
+    corpus: CorpusPath,
+    target: Annotated[
+        Path | None, typer.Argument(help="The file to write; beside the captions by default.")
+    ] = None,
+    image: Annotated[str, typer.Option(help="Features in which nouns are looked for.")] = "lite0",
+    each: Annotated[int, typer.Option(help="Captions an image that get a trace.")] = 2,
+    train: Annotated[str, typer.Option(help="The split nouns are learnt from.")] = "train",
+) -> None:
+    """Write simulated traces for a captioned corpus: a pointer circles what captions name."""
+    from deixis.data.extracting import image_features
+    from deixis.data.narratives import narrative_record
+    from deixis.data.read import read_corpus
+    from deixis.data.simulated_traces import noun_places, simulated_traces
+    from deixis.features.files import write_atomic
+
+    found = read_corpus(corpus).captions()
+    target = target or found.root / "narratives_simulated.jsonl"
+    with Bars() as bars:
+        placed = image_features(found, image, partial(bars.advance, image))
+        pointer = noun_places(found, placed, train)
+        told = simulated_traces(found, placed, pointer, each, partial(bars.advance, "pointing"))
+        lines = [json.dumps(narrative_record(one), ensure_ascii=False) for one in told]
+    write_atomic(target, "".join(f"{line}\n" for line in lines).encode())
     print(target)

@@ -177,7 +177,11 @@ def _word(row: Mapping[str, Any]) -> TimedWord:
 def _stroke(rows: Sequence[Mapping[str, Any]]) -> tuple[Point, ...]:
     points = []
     for row in rows:
-        place = (row.get("x"), row.get("y"), row.get("t"))
-        if all(isinstance(value, (int, float)) and math.isfinite(value) for value in place):
-            points.append(Point(*(float(value) for value in place)))  # type: ignore[arg-type]
+        try:
+            x, y, t = row["x"], row["y"], row["t"]
+            whole = math.isfinite(x + y + t)
+        except (KeyError, TypeError):  # a number is missing, or something else stands in its place
+            continue
+        if whole:
+            points.append(Point(float(x), float(y), float(t)))
     return tuple(points)

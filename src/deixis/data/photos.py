@@ -1,4 +1,7 @@
-"""Photo corpora: ``captions.jsonl`` with ``file``, ``split`` and ``captions``, and ``images/``."""
+"""Photo corpora: ``captions.jsonl`` with ``file``, ``split`` and ``captions``, and ``images/``.
+
+Narratives may lie beside them, as ``narratives*.jsonl``.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,6 +9,7 @@ from pathlib import Path
 
 from deixis.data.lines import json_lines
 from deixis.data.metadata import image_row
+from deixis.data.narratives import NarrativeFile
 from deixis.data.problems import Kind, Problem, Tell
 from deixis.data.rows import Listing, Row
 from deixis.errors import DataError
@@ -18,7 +22,13 @@ def is_photos(root: Path) -> bool:
 
 def list_photos(root: Path, tell: Tell) -> Listing:
     """List a photo corpus."""
-    return Listing(root.resolve().name, root, _rows(root / "captions.jsonl", tell))
+    told = sorted(root.glob("narratives*.jsonl"))
+    return Listing(
+        root.resolve().name,
+        root,
+        _rows(root / "captions.jsonl", tell),
+        narratives=tuple(NarrativeFile(path, tell) for path in told),
+    )
 
 
 def _rows(path: Path, tell: Tell) -> Iterator[Row]:

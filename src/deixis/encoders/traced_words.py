@@ -63,8 +63,6 @@ class WordsAndBoxes(Words):
 
     reads_traces = True
 
-    reads_traces = True
-
     def __init__(self, vocabulary: int, shape: EmbedderShape, transformer: Transformer) -> None:
         super().__init__(vocabulary, shape, transformer)
         self.geometry = Geometry(shape.dim, shape.geometry, shape.dropout)
@@ -90,8 +88,6 @@ class WordsWithBoxes(Words):
     without a box stays as it is.
     *Paper*: ours, of the family of text + trace 2021.
     """
-
-    reads_traces = True
 
     reads_traces = True
 

@@ -57,10 +57,14 @@ def window_boxes(
         window *= math.ceil(len(set(bins)) / longest)
         bins = _bins(samples, window)
     kept, first, counts = np.unique(bins, return_index=True, return_counts=True)
-    spans = zip(first, first + counts, strict=True)
-    boxes = [box_around(samples[start:end]) for start, end in spans]
+    low, high = (
+        extreme.reduceat(samples[:, :2], first) if len(first) else samples[:0, :2]
+        for extreme in (np.minimum, np.maximum)
+    )
+    area = (high - low).prod(axis=1)
+    boxes = np.column_stack([low[:, 0], high[:, 0], low[:, 1], high[:, 1], area])
     times = np.stack([kept * window, (kept + 1) * window], axis=1)
-    return TraceBoxes(_stacked(boxes), times, np.full(len(kept), -1), counts)
+    return TraceBoxes(boxes, times, np.full(len(kept), -1), counts)
 
 
 def word_boxes(samples: Float[ndarray, "sample 3"], times: Float[ndarray, "word 2"]) -> TraceBoxes:
