@@ -7,8 +7,8 @@ from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
 from deixis.evaluation.chance import chance
 from deixis.evaluation.evaluate import ensemble, judge, judge_folds, split_sha
-from deixis.evaluation.result import RunRanks
-from deixis.evaluation.significance import compare
+from deixis.evaluation.result import RunRanks, seeds_of
+from deixis.evaluation.significance import compare, compare_seeds
 
 GOLDEN = np.load(Path(__file__).parents[1] / "golden/dive/ranks.npz")
 EACH = ("hit@1", "hit@5", "hit@10", "medr", "meanr")
@@ -119,6 +119,31 @@ def test_the_interval_is_that_of_drawing_query_by_query(tmp_path):
     gap = 100.0 * ((one.ranks["t2i"] <= 5).astype(float) - (other.ranks["t2i"] <= 5))
     draws = gap[np.random.default_rng(1).integers(0, 250, (20_000, 250))].mean(axis=1)
     assert [ours.low, ours.high] == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.5)
+
+
+def test_seeds_are_averaged_query_by_query_before_queries_are_drawn(tmp_path):
+    corpus, random = corpus_of(60), np.random.default_rng(0)
+    runs = [
+        saved(random.normal(size=(60, 300)), corpus, tmp_path / f"run-{seed}") for seed in range(3)
+    ]
+    other = saved(random.normal(size=(60, 300)), corpus, tmp_path / "other")
+    found = {d.measure: d for d in compare_seeds(runs, [other])}
+    each = [{d.measure: d for d in compare(run, other)} for run in runs]
+    for measure, difference in found.items():
+        alone = [one[measure] for one in each]
+        assert difference.first == pytest.approx(np.mean([one.first for one in alone]))
+        assert difference.high - difference.low < max(one.high - one.low for one in alone)
+    with pytest.raises(EvaluationError, match="differ in split_sha"):
+        compare_seeds([runs[0], saved(GOLDEN["sims"], corpus_of(50), tmp_path / "small")], [other])
+
+
+def test_a_run_named_without_its_seed_means_all_of_them(tmp_path):
+    for name in ("text-0", "text-1", "text-+-trace-0", "text-10", "text-x"):
+        (tmp_path / name).mkdir()
+    assert [path.name for path in seeds_of(tmp_path / "text")] == ["text-0", "text-1", "text-10"]
+    assert seeds_of(tmp_path / "text-1") == [tmp_path / "text-1"]
+    with pytest.raises(EvaluationError, match="none of any seed"):
+        seeds_of(tmp_path / "words")
 
 
 def test_runs_on_different_splits_are_not_compared(tmp_path):

@@ -3,8 +3,9 @@ import pytest
 
 from deixis.errors import SearchError
 from deixis.features.alignment import Link
-from deixis.features.narration import Point
-from deixis.search.asking import Asked, ask
+from deixis.features.narration import Narration, Point, TimedWord
+from deixis.features.typing_log import Edit
+from deixis.search.asking import NOT_ALIGNED, SPRAWLING, Asked, ask
 from deixis.search.query import Query
 
 STROKE = (Point(0.1, 0.2, 0.0), Point(0.5, 0.5, 1.0))
@@ -60,3 +61,90 @@ def test_a_trace_that_fits_no_text_is_refused(wrong, tmp_path):
         wrong = {**wrong, "image": tmp_path / "a.jpg"}
     with pytest.raises(SearchError):
         Query(**wrong)
+
+
+TEXT = "a red boat, two dogs and a tree"
+
+
+def stroke(start: float) -> tuple[Point, ...]:
+    return tuple(Point(0.4 + 0.02 * (i % 3), 0.5 + 0.02 * i, start + i / 10) for i in range(6))
+
+
+def typed(text: str, pace: float) -> tuple[Edit, ...]:
+    return tuple(Edit(i * pace, i, inserted=letter) for i, letter in enumerate(text))
+
+
+def heard(encoder, monkeypatch, query: Query) -> Narration:
+    """What the model is given to read for a query."""
+    told: list[Narration] = []
+    encode = encoder.encode_narration
+    monkeypatch.setattr(
+        encoder,
+        "encode_narration",
+        lambda narrations: (told.extend(narrations), encode(narrations))[1],
+    )
+    ask(encoder, [query])
+    return told[0]
+
+
+def said_during(narration: Narration) -> list[list[str]]:
+    """For each stroke the words said while it was drawn."""
+    return [
+        [w.text for w in narration.words if w.start < own[-1].t - 1e-6 and own[0].t < w.end - 1e-6]
+        for own in narration.strokes
+    ]
+
+
+@pytest.mark.parametrize(
+    ("known", "phrases"),
+    [
+        (
+            {"strokes": (stroke(2.6), stroke(9.2)), "typing": typed(TEXT, 0.3)},
+            [["red", "boat"], ["tree"]],
+        ),
+        (
+            {"strokes": (stroke(60.0), stroke(61.0)), "typing": typed(TEXT, 2.0)},
+            [["tree"], ["tree"]],
+        ),
+        (
+            {"strokes": (stroke(50.0), stroke(90.0), stroke(91.0))},
+            [["red", "boat"], ["two", "dogs"], ["tree"]],
+        ),
+        (
+            {"strokes": (stroke(0.1),), "links": (Link(27, 31, 0),), "typing": typed(TEXT, 0.3)},
+            [["tree"]],
+        ),
+    ],
+    ids=["after each phrase", "after the last phrase", "nothing timed", "linked"],
+)
+def test_the_model_hears_each_stroke_during_its_phrase(encoder, monkeypatch, known, phrases):
+    narration = heard(encoder, monkeypatch, Query(text=TEXT, **known))
+    assert said_during(narration) == phrases
+
+
+def test_spoken_times_reach_the_model_as_they_are(encoder, monkeypatch):
+    words = tuple(TimedWord(w, i / 2, i / 2 + 0.5) for i, w in enumerate(TEXT.split()))
+    query = Query(text=TEXT, strokes=(stroke(1.1),), words=words)
+    narration = heard(encoder, monkeypatch, query)
+    assert (narration.words, narration.strokes) == (words, query.strokes)
+
+
+def test_a_guess_that_cannot_be_made_is_told(encoder):
+    strokes = tuple(stroke(float(i)) for i in range(8))
+    (found,) = ask(encoder, [Query(text=TEXT, strokes=strokes)])
+    assert found.notes == (NOT_ALIGNED,)
+
+
+def test_a_trace_over_the_whole_scene_counts_half_and_is_told(encoder):
+    wide = (Point(0.05, 0.05, 0.0), Point(0.95, 0.95, 1.0))
+    full, half = (
+        ask(encoder, [Query(text="a dog", strokes=(wide,), trace_weight=weight)])[0]
+        for weight in (1.0, 0.5)
+    )
+    assert full.notes == (SPRAWLING,)
+    words = encoder.vector(b"a dog")
+    np.testing.assert_allclose(
+        full.whole[0] - words, 2 * (half.whole[0] - words), rtol=1e-4, atol=1e-6
+    )
+    (small,) = ask(encoder, [Query(text="a dog", strokes=(stroke(0.0),))])
+    assert small.notes == ()

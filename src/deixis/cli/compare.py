@@ -15,7 +15,9 @@ from deixis.cli.progress import Bars, output, say
 
 @app.command()
 def compare(
-    first: Annotated[Path, typer.Argument(help="A run folder.")],
+    first: Annotated[
+        Path, typer.Argument(help="A run folder; without the seed's number, all its seeds.")
+    ],
     second: Annotated[Path, typer.Argument(help="Another, judged on the same split.")],
     seed: Annotated[int, typer.Option(help="Of the bootstrap's draws.")] = 0,
     page: Annotated[
@@ -27,22 +29,22 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """Pair two runs query by query: differences with 95 % intervals from a paired bootstrap."""
-    from deixis.evaluation.result import RunRanks
-    from deixis.evaluation.significance import compare as pair
+    from deixis.evaluation.result import RunRanks, seeds_of
+    from deixis.evaluation.significance import compare_seeds
 
     if control:
         from deixis.recipes.controlled import controlled_ranks
 
         with Bars() as bars:
-            ours = controlled_ranks(first, control, bars.advance)
+            ours = [controlled_ranks(run, control, bars.advance) for run in seeds_of(first)]
     else:
-        ours = RunRanks.load(first)
-    differences = pair(ours, RunRanks.load(second), seed)
+        ours = [RunRanks.load(run) for run in seeds_of(first)]
+    differences = compare_seeds(ours, [RunRanks.load(run) for run in seeds_of(second)], seed)
     if page is not None:
         from deixis.recipes.sidebyside import write_page
 
         with Bars() as bars:
-            write_page(page, first, second, bars.advance)
+            write_page(page, seeds_of(first)[0], seeds_of(second)[0], bars.advance)
         say(f"wrote {page}")
     if as_json:
         print(json.dumps([asdict(d) | {"difference": d.difference} for d in differences], indent=2))

@@ -69,3 +69,17 @@ class RunRanks:
             ranks = {way: kept[way].astype(np.int64) for way in WAYS}
             protocol, split_sha, tie_rule = kept["same"].tolist()
         return cls(folder, protocol, split_sha, tie_rule, ranks)
+
+
+def seeds_of(run: Path) -> list[Path]:
+    """A run folder; or, named without the number at its end, the folders of all its seeds."""
+    if run.is_dir():
+        return [run]
+    seeds = [
+        path
+        for path in run.parent.glob(f"{run.name}-*")
+        if path.name[len(run.name) + 1 :].isdigit()
+    ]
+    if not seeds:
+        raise EvaluationError(f"there is no run at {run}, and none of any seed, as {run}-0")
+    return sorted(seeds)

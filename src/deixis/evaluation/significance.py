@@ -1,5 +1,6 @@
 """Whether one run is better than another, or luckier with its queries."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,11 +36,18 @@ def compare(first: RunRanks, second: RunRanks, seed: int = 0) -> list[Difference
 
     Queries are drawn with replacement within each direction, both runs answering the same draw.
     """
-    for name in ("split_sha", "protocol", "tie_rule"):
-        ours, theirs = getattr(first, name), getattr(second, name)
-        if ours != theirs:
-            found = f"{first.folder} has {ours!r}, {second.folder} has {theirs!r}"
-            raise EvaluationError(f"runs differ in {name} and cannot be paired: {found}")
+    return compare_seeds([first], [second], seed)
+
+
+def compare_seeds(
+    first: Sequence[RunRanks], second: Sequence[RunRanks], seed: int = 0
+) -> list[Difference]:
+    """The same for two methods trained several times: a query counts by its mean over the runs.
+
+    The interval is of the queries, these runs being given; how far seeds differ is another matter.
+    """
+    for run in (*first, *second):
+        _refuse_unequal(first[0], run)
     out = [
         _paired(f"{way}_hit@{k}", _shares(first, way, (k,)), _shares(second, way, (k,)), seed)
         for way in WAYS
@@ -48,12 +56,23 @@ def compare(first: RunRanks, second: RunRanks, seed: int = 0) -> list[Difference
     return [*out, _rsum(first, second, seed)]
 
 
-def _shares(run: RunRanks, way: str, depths: tuple[int, ...]) -> Float[ndarray, " query"]:
-    """Each query's part of the measure, in percent."""
-    return 100.0 * np.sum([hits(run.ranks[way], k) for k in depths], axis=0)
+def _refuse_unequal(first: RunRanks, second: RunRanks) -> None:
+    for name in ("split_sha", "protocol", "tie_rule"):
+        ours, theirs = getattr(first, name), getattr(second, name)
+        if ours != theirs:
+            found = f"{first.folder} has {ours!r}, {second.folder} has {theirs!r}"
+            raise EvaluationError(f"runs differ in {name} and cannot be paired: {found}")
 
 
-def _rsum(first: RunRanks, second: RunRanks, seed: int) -> Difference:
+def _shares(
+    runs: Sequence[RunRanks], way: str, depths: tuple[int, ...]
+) -> Float[ndarray, " query"]:
+    """Each query's part of the measure, in percent, on average over the runs."""
+    found = [np.sum([hits(run.ranks[way], k) for k in depths], axis=0) for run in runs]
+    return 100.0 * np.mean(found, axis=0)
+
+
+def _rsum(first: Sequence[RunRanks], second: Sequence[RunRanks], seed: int) -> Difference:
     ours = [_shares(first, way, DEPTHS) for way in WAYS]
     theirs = [_shares(second, way, DEPTHS) for way in WAYS]
     random = np.random.default_rng(seed)

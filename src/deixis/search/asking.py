@@ -9,11 +9,16 @@ from numpy import ndarray
 
 from deixis.errors import DeixisError, SearchError
 from deixis.features.alignment import Drawn, align
+from deixis.features.clean import clean_strokes, whole_scene
+from deixis.features.trace import box_around, samples_of
 from deixis.search.encoder import Encoder
 from deixis.search.parts import Parts
 from deixis.search.query import Query
 
 Vectors = Float32[ndarray, "_ dim"]
+
+NOT_ALIGNED = "which stroke goes with which words is not clear: the trace was read as a whole"
+SPRAWLING = "the trace covers most of the canvas and points at little: it counts half"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +27,7 @@ class Asked:
 
     whole: Vectors
     words: Vectors | None = None  # only beside a trace
+    notes: tuple[str, ...] = ()  # what the asker should know of the trace
 
 
 def ask(encoder: Encoder, queries: Sequence[Query]) -> list[Asked | DeixisError]:
@@ -44,11 +50,21 @@ def tell(encoder: Encoder, drawn: Sequence[Drawn], weights: Sequence[float]) -> 
     if not encoder.reads_traces or not traced:
         return told
     # Each as if it had been spoken, every stroke drawn while its words are said.
-    narrations = [align(drawn[place]).narration for place in traced]
+    aligned = {place: align(drawn[place]) for place in traced}
+    narrations = [one.narration for one in aligned.values()]
     for place, whole in _each(traced, encoder.encode_narration(narrations)):
-        weight, words = np.float32(weights[place]), told[place].whole
-        told[place] = Asked((1 - weight) * words + weight * whole, words)
+        lost, sprawls = aligned[place].how == "not aligned", _sprawls(drawn[place])
+        weight, words = np.float32(weights[place] * (0.5 if sprawls else 1.0)), told[place].whole
+        notes = (*(NOT_ALIGNED,) * lost, *(SPRAWLING,) * sprawls)
+        told[place] = Asked((1 - weight) * words + weight * whole, words, notes)
     return told
+
+
+def _sprawls(query: Drawn) -> bool:
+    """Whether most strokes cover so much of the canvas that they point at nothing."""
+    samples = [samples_of([stroke]) for stroke in clean_strokes(query.strokes)]
+    boxes = [box_around(rows) for rows in samples if len(rows)]
+    return bool(boxes) and bool(whole_scene(np.array(boxes)).mean() > 0.5)
 
 
 def _texts(drawn: Sequence[Drawn]) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from deixis.errors import SearchError
 from deixis.features.alignment import Drawn, Link
 from deixis.features.narration import Point, TimedWord
+from deixis.features.typing_log import Edit
 from deixis.search.filters import Filter
 
 # How much a hit stands out: above what senseless queries reach, among it, or below.
@@ -23,7 +24,8 @@ class Query:
     where: Filter | None = None
     strokes: tuple[tuple[Point, ...], ...] = ()
     links: tuple[Link, ...] = ()
-    words: tuple[TimedWord, ...] = ()  # when each word was said or typed, where known
+    words: tuple[TimedWord, ...] = ()  # when each word was said, where known
+    typing: tuple[Edit, ...] = ()  # how the text was typed, key by key, where known
     trace_weight: float = 0.5  # 0: the words alone, 1: words and trace as the model reads them
 
     def __post_init__(self) -> None:
@@ -39,10 +41,10 @@ class Query:
 
     def drawn(self) -> Drawn:
         """The words and what was drawn with them."""
-        return Drawn(self.text or "", self.strokes, self.words, self.links)
+        return Drawn(self.text or "", self.strokes, self.words, self.links, self.typing)
 
     def _check_trace(self) -> None:
-        if self.text is None and (self.strokes or self.links or self.words):
+        if self.text is None and (self.strokes or self.links or self.words or self.typing):
             raise SearchError("a trace goes with words; a picture is searched by on its own")
         for link in self.links:
             if not 0 <= link.start < link.end <= len(self.text or ""):

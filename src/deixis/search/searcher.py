@@ -93,7 +93,7 @@ class Searcher:
                 tuple(hits),
                 int(allowed.sum()),
                 self._text_order(query, asked[place], allowed),
-                tuple(self._notes(query, hits)),
+                (*asked[place].notes, *self._notes(query, hits)),
             )
         return answers
 
