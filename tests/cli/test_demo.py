@@ -11,6 +11,8 @@ from deixis.cli import demo as demo_verb
 from deixis.cli.app import app, load_verbs
 from deixis.data.read import read_corpus
 from deixis.features.graph import cache_folder
+from deixis.recipes.recipe import Recipe
+from deixis.recipes.run import slug
 from deixis.serve.app import create_app
 
 load_verbs()
@@ -24,7 +26,8 @@ def library(tmp_path_factory):
         patch.chdir(ROOT)
         done = CliRunner().invoke(app, ["demo", str(folder), "--tiny"], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    for said in ("VSE++", "words alone", "words and trace"):
+    claim = ("text + trace", "trace of another query", "boxes shuffled", "blind to place")
+    for said in ("VSE++", *claim, "words alone", "words and trace"):
         assert said in done.output
     assert f"deixis serve --library {folder / 'library'}" in done.output.replace("\n", "")
     return folder / "library"
@@ -64,3 +67,6 @@ def test_at_a_terminal_the_demo_ends_by_serving(library, monkeypatch):
 def test_the_librarys_run_is_the_pointing_one(library):
     header = json.loads((library / "generation-1" / "header.json").read_text())
     assert "pointing" in header["source"]
+    served = Recipe.load(ROOT / demo_verb.POINTING).rows[-1]
+    assert slug(served.label) in header["source"]
+    assert served.train.also_bare  # so that queries without a trace are answered too

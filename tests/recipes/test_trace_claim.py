@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from deixis.cli.training import _without_learning
 from deixis.errors import EvaluationError
 from deixis.evaluation.result import RunRanks
 from deixis.evaluation.significance import compare
@@ -56,6 +57,14 @@ def test_the_table_has_columns_for_twins_where_there_are_any(trained):
     plain = Report("", "", "", (Line("x", ({"rsum": 1.0},), {}),))
     assert "swap binding" in told.markdown()
     assert "swap binding" not in plain.markdown()
+
+
+def test_the_table_tells_what_a_reader_blind_to_place_would_reach(trained):
+    _, prepared, recipe = trained
+    _, blind = _without_learning(recipe, prepared.splits["test"].corpus)
+    assert blind.label == "perfect reader, blind to place"
+    found = blind.seeds[0]
+    assert 0 < found["t2i_hit@1"] < found["t2i_hit@5"] <= 100
 
 
 def test_an_unknown_control_names_the_known_ones(trained):

@@ -35,9 +35,9 @@ def demo(
     for recipe in (WORDS, POINTING):
         loaded, report = run_recipe(recipe, [], runs, tiny=tiny, threads=threads)
         output.print(report.terminal())
-    data = loaded.rows[0].data
-    corpus = find_corpus(data, lambda what, done, total: None).split(data.test)
-    run = run_folder(loaded, loaded.rows[0], loaded.seeds[0], runs)
+    row = loaded.rows[-1]
+    corpus = find_corpus(row.data, lambda what, done, total: None).split(row.data.test)
+    run = run_folder(loaded, row, loaded.seeds[0], runs)
     with Bars() as bars:
         pictures = corpus.path(0).parent
         verbs.index([pictures], library, run, on_file=lambda o, d, n: bars.advance("index", d, n))

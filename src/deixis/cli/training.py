@@ -7,6 +7,8 @@ from pathlib import Path
 import torch
 
 from deixis.cli.progress import Bars, console, training
+from deixis.data.corpus import Corpus
+from deixis.data.scenes.oracle import place_blind_recall
 from deixis.recipes.derive import derive
 from deixis.recipes.judging import JUDGINGS
 from deixis.recipes.prepare import Prepared, prepare
@@ -23,14 +25,23 @@ def run_recipe(
     recipe = Recipe.load(path, overrides)
     recipe = recipe.tiny() if tiny else recipe
     prepare_once = cache(prepare_with_progress)
-    test = prepare_once(recipe.rows[0].data).splits["test"]
-    lines = [Line("chance", (JUDGINGS[recipe.judge].chance(test.corpus),), {})]
+    lines = _without_learning(recipe, prepare_once(recipe.rows[0].data).splits["test"].corpus)
     for row in recipe.rows:
         prepared = prepare_once(row.data)
         results = [run_one(recipe, row, seed, prepared, runs).result for seed in recipe.seeds]
         lines.append(Line(row.label, tuple(result["measures"] for result in results), row.printed))
     lines += [derived_line(recipe, line, prepare_once, runs) for line in recipe.derived]
     return recipe, Report(recipe.title, recipe.paper, recipe.note, tuple(lines))
+
+
+def _without_learning(recipe: Recipe, test: Corpus) -> list[Line]:
+    """What chance reaches and, on simulated narrations, a perfect reader that ignores places."""
+    lines = [Line("chance", (JUDGINGS[recipe.judge].chance(test),), {})]
+    data = recipe.rows[0].data
+    if data.corpus == "scenes" and data.texts == "narrations":
+        blind = {f"t2i_hit@{k}": 100 * share for k, share in place_blind_recall(test).items()}
+        lines.append(Line("perfect reader, blind to place", (blind,), {}))
+    return lines
 
 
 def derived_line(

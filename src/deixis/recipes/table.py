@@ -56,11 +56,16 @@ class Report:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Measures and their headings; by labels or by twins where lines have them."""
+        """Measures and their headings; by labels or by twins where lines have them.
+
+        Twins are there for queries to tell apart, so a table with them is about texts that ask.
+        """
         measured = {key for line in self.lines for seed in line.seeds for key in seed}
         if "ndcg" in measured:
             return LABELS
-        return COLUMNS | {key: name for key, name in TWINS.items() if key in measured}
+        twins = {key: name for key, name in TWINS.items() if key in measured}
+        asking = {key: name for key, name in COLUMNS.items() if key.startswith("t2i")}
+        return asking | twins if twins else COLUMNS
 
     def rows(self) -> list[list[str]]:
         """Cells as text: a label and a cell a column; the paper's numbers under ours."""
@@ -76,7 +81,7 @@ class Report:
     def terminal(self) -> Table:
         """For a terminal."""
         table = Table(title=self.title, caption=self.note or None, title_justify="left")
-        table.add_column("")
+        table.add_column("", no_wrap=True, overflow="fold")
         for heading in self.columns.values():
             table.add_column(heading, justify="right")
         for row in self.rows():
