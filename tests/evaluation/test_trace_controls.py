@@ -6,6 +6,8 @@ import pytest
 from deixis.data.dataset import Dataset
 from deixis.errors import EvaluationError
 from deixis.evaluation.trace_controls import (
+    centred_boxes,
+    coarse_boxes,
     jittered_boxes,
     narrated,
     other_trace,
@@ -100,3 +102,21 @@ def test_words_alone_and_trace_alone():
 def test_texts_without_narrations_are_refused():
     with pytest.raises(EvaluationError, match="12 texts of 'made' have no narration"):
         narrated(made_dataset(images=6), VOCABULARY)
+
+
+def test_middles_keep_the_place_and_lose_the_size():
+    dataset = told()
+    before, after = dataset.tokens.trace.boxes, centred_boxes(dataset).tokens.trace.boxes
+    np.testing.assert_allclose(after[:, 0], (before[:, 0] + before[:, 1]) / 2, atol=1e-6)
+    assert np.array_equal(after[:, 2], after[:, 3])
+    assert not after[:, 4].any()
+
+
+def test_cells_hold_the_middles_of_their_boxes():
+    dataset = told()
+    before, after = dataset.tokens.trace.boxes, coarse_boxes(dataset).tokens.trace.boxes
+    for low, high in ((0, 1), (2, 3)):
+        middle = (before[:, low] + before[:, high]) / 2
+        assert np.all((after[:, low] <= middle + 1e-6) & (middle - 1e-6 <= after[:, high]))
+        np.testing.assert_allclose(after[:, high] - after[:, low], 1 / 3, atol=1e-6)
+    assert len(np.unique(after, axis=0)) <= 9

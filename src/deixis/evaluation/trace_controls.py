@@ -13,6 +13,7 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.data.dataset import Dataset
+from deixis.data.scenes.retelling import told_with_places
 from deixis.errors import EvaluationError
 from deixis.features.narrated import narrated_tokens
 from deixis.features.narration import Narration, Point
@@ -93,6 +94,33 @@ def jittered_boxes(dataset: Dataset, amount: float, seed: int = 0) -> Dataset:
     return _with_boxes(dataset, np.stack([*sides, boxes[:, 4]], axis=1).astype(np.float32))
 
 
+def centred_boxes(dataset: Dataset) -> Dataset:
+    """The middle of every box, without any size."""
+    across, down = _middles(_trace(dataset).boxes)
+    return _with_boxes(dataset, np.stack([across, across, down, down, 0 * down], axis=1))
+
+
+def coarse_boxes(dataset: Dataset, cells: int = 3) -> Dataset:
+    """Every box as the cell of a coarse grid its middle lies in."""
+    middles = np.stack(_middles(_trace(dataset).boxes), axis=1)
+    low = np.minimum(np.floor(cells * middles), cells - 1) / cells
+    sides = np.stack([low, low + 1 / cells], axis=2).reshape(-1, 4)
+    area = np.full((len(sides), 1), 1 / cells**2)
+    return _with_boxes(dataset, np.concatenate([sides, area], axis=1).astype(np.float32))
+
+
+def places_told(dataset: Dataset, vocabulary: Vocabulary) -> Dataset:
+    """Simulated narrations told with a true place word for each thing, without any trace."""
+    told = told_with_places(dataset.corpus)
+    return without_trace(narrated(dataset, vocabulary, lambda *_: told))
+
+
+def _middles(
+    boxes: Float[ndarray, "row 5"],
+) -> tuple[Float[ndarray, " row"], Float[ndarray, " row"]]:
+    return (boxes[:, 0] + boxes[:, 1]) / 2, (boxes[:, 2] + boxes[:, 3]) / 2
+
+
 def _trace(dataset: Dataset) -> PackedTrace:
     if dataset.tokens.trace is None:
         raise EvaluationError(f"the queries of '{dataset.corpus.name}' have no traces")
@@ -117,6 +145,9 @@ CONTROLS: dict[str, Callable[[Dataset, Vocabulary], Dataset]] = {
     "trace alone": lambda dataset, _: without_words(dataset),
     "trace of another": lambda dataset, words: narrated(dataset, words, other_trace),
     "boxes shuffled": lambda dataset, _: shuffled_boxes(dataset),
+    "middles alone": lambda dataset, _: centred_boxes(dataset),
+    "3 x 3 cells": lambda dataset, _: coarse_boxes(dataset),
+    "places told": places_told,
     **{f"jitter {amount}": partial(_jittered, amount=amount) for amount in (0.02, 0.05, 0.1)},
     **{
         f"{seconds:+g} s": partial(_shifted, seconds=seconds)
