@@ -50,7 +50,7 @@ CASES = {
     "frozen states": ({"name": "vse_infinity", "dim": 16}, "minilm"),
     "scan": ({"name": "scan", "dim": 16, "word_dim": 8}, "words"),
     "dive": ({"name": "dive", "dim": 16}, "words"),
-    "two_tower": ({"name": "two_tower", "dim": 16, "hidden": 8}, "minilm"),
+    "two_tower": ({"name": "two_tower", "dim": 16, "text_hidden": 8}, "minilm"),
     "pvse": ({"name": "pvse", "dim": 16}, "words"),
     "vsrn": ({"name": "vsrn", "dim": 16}, "words"),
     "camp": ({"name": "camp", "dim": 16}, "words"),

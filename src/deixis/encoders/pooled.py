@@ -1,4 +1,4 @@
-"""The backbone's own whole-image or whole-text vector through a small perceptron."""
+"""The backbone's own whole-image or whole-text vector, mapped into the common space."""
 
 import torch
 from jaxtyping import Bool, Float
@@ -8,20 +8,17 @@ from deixis.errors import RecipeError
 from deixis.types import Regions, Tokens
 
 
-class PooledMLP(nn.Module):
-    """A perceptron beside a linear map, both reading the whole item's vector: one place an item.
+class Pooled(nn.Module):
+    """A map from the whole item's normalised vector: one place an item.
 
-    *Formula*: ``fc(x) + W₂ drop(relu(W₁ x))`` with ``x = drop(LN(input))``. Dropping input features
-    matters most: a few thousand pictures are soon learnt by heart from wide frozen vectors.
+    Features are dropped before the map, not only inside it: a few thousand pictures are soon
+    learnt by heart from wide frozen vectors.
     """
 
-    def __init__(self, size: int, hidden: int, dim: int, dropout: float) -> None:
+    def __init__(self, size: int, dropout: float, mapping: nn.Module) -> None:
         super().__init__()
         self.norm = nn.Sequential(nn.LayerNorm(size), nn.Dropout(dropout))
-        self.linear = nn.Linear(size, dim)
-        self.mlp = nn.Sequential(
-            nn.Linear(size, hidden), nn.ReLU(), nn.Dropout(dropout), nn.Linear(hidden, dim)
-        )
+        self.map = mapping
 
     def forward(
         self, batch: Regions | Tokens
@@ -29,6 +26,14 @@ class PooledMLP(nn.Module):
         """Map every item's vector."""
         if batch.pooled is None:
             raise RecipeError("this encoder reads whole-item vectors, which these features lack")
-        x = self.norm(batch.pooled)
-        out = (self.linear(x) + self.mlp(x)).unsqueeze(1)
+        out = self.map(self.norm(batch.pooled)).unsqueeze(1)
         return out, torch.ones(out.shape[0], 1, dtype=torch.bool, device=out.device)
+
+
+def perceptron(size: int, hidden: int, dim: int, dropout: float) -> nn.Module:
+    """One hidden layer; without one (``hidden`` 0) a linear map."""
+    if not hidden:
+        return nn.Linear(size, dim)
+    return nn.Sequential(
+        nn.Linear(size, hidden), nn.GELU(), nn.Dropout(dropout), nn.Linear(hidden, dim)
+    )

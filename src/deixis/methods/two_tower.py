@@ -1,10 +1,10 @@
-"""The plain two-tower model: frozen whole-item vectors, a perceptron each side, InfoNCE."""
+"""The plain two-tower model: frozen whole-item vectors, a small map each side, InfoNCE."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.pooled import PooledMLP
+from deixis.encoders.pooled import Pooled, perceptron
 from deixis.heads.pool import Mean
 from deixis.losses.base import Objective, Term
 from deixis.losses.contrastive import Contrastive
@@ -25,15 +25,21 @@ class TwoTower(Method):
         venue="ICML",
     )
     dim: int = 512
-    hidden: int = 1024
-    dropout: float = 0.3
-    temperature: float = 0.07
+    image_hidden: int = 1024  # 0: a linear map
+    text_hidden: int = 1024
+    image_dropout: float = 0.5
+    text_dropout: float = 0.1
+    temperature: float = 0.05
 
     def model(self, sizes: Sizes) -> Model:
-        """A perceptron over each side's own whole-item vector."""
-        image = Encoder(PooledMLP(sizes.image, self.hidden, self.dim, self.dropout), Mean())
-        text = Encoder(PooledMLP(sizes.text, self.hidden, self.dim, self.dropout), Mean())
-        return Model(image, text, Cosine())
+        """A perceptron, or a linear map, over each side's own whole-item vector."""
+        image = perceptron(sizes.image, self.image_hidden, self.dim, self.image_dropout)
+        text = perceptron(sizes.text, self.text_hidden, self.dim, self.text_dropout)
+        return Model(
+            Encoder(Pooled(sizes.image, self.image_dropout, image), Mean()),
+            Encoder(Pooled(sizes.text, self.text_dropout, text), Mean()),
+            Cosine(),
+        )
 
     def objective(self, sizes: Sizes) -> Objective:
         """Pick every pair out of the batch, both ways."""
