@@ -24,12 +24,16 @@ def table(
     threads: Threads = 2,
 ) -> None:
     """Train every row of a recipe that is not trained yet, and print ours beside the paper's."""
+    from deixis.cli.figures import embedded, figures_of
     from deixis.cli.training import run_recipe
 
-    _, report = run_recipe(recipe, overrides or [], runs, tiny=tiny, threads=threads)
+    loaded, report = run_recipe(recipe, overrides or [], runs, tiny=tiny, threads=threads)
     if as_json or form == "json":
         print(json.dumps(report.record(), indent=2))
     elif form == "terminal":
         output.print(report.terminal())
+    elif form == "markdown":
+        print(report.markdown())
     else:
-        print(report.markdown() if form == "markdown" else report.html())
+        figures = figures_of(loaded, runs).items()
+        print(report.html() + "".join(embedded(title, figure) for title, figure in figures))

@@ -74,8 +74,8 @@ def _rows(root: Path, pictures: Path, labels: Mapping[int, list[str]], tell: Tel
     tags = {}
     for file in (pictures / "meta" / "tags").iterdir():
         if name := _NUMBER.fullmatch(file.name):
-            words = (word.strip() for _, word in numbered_lines(file, tell))
-            tags[int(name[1])] = (file, list(dict.fromkeys(word for word in words if word)))
+            lines = (line.strip() for _, line in numbered_lines(file, tell))
+            tags[int(name[1])] = (file, list(dict.fromkeys(line for line in lines if line)))
     spread = Counter(word for _, words in tags.values() for word in words)
     common = sorted((-count, word) for word, count in spread.items() if count >= COMMON)
     order = {word: place for place, (_, word) in enumerate(common)}

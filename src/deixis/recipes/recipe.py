@@ -90,6 +90,19 @@ class Derived:
 
 
 @dataclass(frozen=True)
+class Figure:
+    """Measures to draw: on the validation split over epochs, or on the test split over an option.
+
+    Several rows over epochs are told apart by their strokes.
+    """
+
+    title: str
+    measures: tuple[str, ...]
+    over: str = "epochs"  # or the option of the method in which rows differ
+    of: tuple[str, ...] = ()  # labels of rows; all of them when left out
+
+
+@dataclass(frozen=True)
 class Recipe:
     """A table of a paper, ready to run."""
 
@@ -98,6 +111,7 @@ class Recipe:
     paper: str
     rows: tuple[Row, ...]
     derived: tuple[Derived, ...] = ()
+    figures: tuple[Figure, ...] = ()
     seeds: tuple[int, ...] = (0,)
     judge: Judge = "pairs"
     note: str = ""
@@ -119,7 +133,8 @@ class Recipe:
     def of(cls, name: str, table: Mapping[str, Any]) -> "Recipe":
         """Build a recipe from its table, refusing keys it does not know."""
         load_all()
-        known = {f.name for f in fields(cls)} - {"name", "rows"} | {"row", "data", "train"}
+        known = {f.name for f in fields(cls)} - {"name", "rows", "figures"}
+        known |= {"row", "data", "train", "figure"}
         unknown = sorted(set(table) - known)
         if unknown:
             listed = ", ".join(sorted(known))
@@ -140,6 +155,9 @@ class Recipe:
             rows=rows,
             derived=tuple(
                 build_dataclass(Derived, line, "[[derived]]") for line in table.get("derived", ())
+            ),
+            figures=tuple(
+                build_dataclass(Figure, drawn, "[[figure]]") for drawn in table.get("figure", ())
             ),
             seeds=tuple(table.get("seeds", (0,))),
             judge=convert(table.get("judge", "pairs"), Judge, "judge"),

@@ -73,7 +73,7 @@ def _page(corpus: Corpus, first: Judged, second: Judged) -> Iterator[str]:
 def _query(corpus: Corpus, way: str, query: int, runs: tuple[Judged, Judged]) -> Iterator[str]:
     told = corpus.narrations.get(query) if way == "t2i" else None
     strokes = told.strokes if told else ()
-    asked = _text(corpus, query) if way == "t2i" else _image(corpus, query, right=False)
+    asked = text_card(corpus, query) if way == "t2i" else image_card(corpus, query, right=False)
     if strokes:
         asked += _shown(with_trace(blank_canvas(THUMBNAIL), strokes), "the trace drawn", "other")
     yield f"<section><div class=query>{asked}</div>"
@@ -86,19 +86,20 @@ def _query(corpus: Corpus, way: str, query: int, runs: tuple[Judged, Judged]) ->
         best = nearest(scores[None, :], IMAGES if way == "t2i" else TEXTS).items[0]
         for item in best.tolist():
             if way == "t2i":
-                yield _image(corpus, item, right=item in right, strokes=strokes)
+                yield image_card(corpus, item, right=item in right, strokes=strokes)
             else:
-                yield _text(corpus, item, right=item in right)
+                yield text_card(corpus, item, right=item in right)
         yield "</div></div>"
     yield "</section>"
 
 
-def _text(corpus: Corpus, text: int, right: bool = False) -> str:
+def text_card(corpus: Corpus, text: int, right: bool = False) -> str:
+    """A text, marked where it answers the query."""
     return f"<p class='{_mark(right)}'>{html.escape(corpus.texts[text])}</p>"
 
 
-def _image(corpus: Corpus, image: int, right: bool, strokes: Sequence[Stroke] = ()) -> str:
-    """A picture, with the query's trace over it if there was one."""
+def image_card(corpus: Corpus, image: int, right: bool, strokes: Sequence[Stroke] = ()) -> str:
+    """A picture, marked where it answers, with the query's trace over it if there was one."""
     with Image.open(corpus.path(image)) as picture:
         small = picture.convert("RGB")
     small.thumbnail((THUMBNAIL, THUMBNAIL))

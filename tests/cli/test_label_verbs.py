@@ -1,0 +1,76 @@
+"""`deixis draw`, `failures` and `evaluate` on small runs judged by labels."""
+
+import json
+
+import pytest
+from PIL import Image
+from test_thread import call
+
+RECIPE = """
+title = "small labels"
+judge = "labels"
+[data]
+size = 100
+[train]
+length = "2 epochs"
+batch = 16
+hide = 0.15
+[[figure]]
+title = "Telling over epochs"
+measures = ["image_f1", "text_f1"]
+[[figure]]
+title = "Finding over λ"
+measures = ["i2t_ndcg", "t2i_ndcg"]
+over = "masked"
+[[row]]
+label = "without"
+method = {name = "semantic_sharing", dim = 16, word_dim = 8, layers = 1, inner = 16}
+[[row]]
+label = "with"
+method = {name = "semantic_sharing", masked = 0.1, dim = 16, word_dim = 8, layers = 1, inner = 16}
+"""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("labels")
+    recipe = folder / "small.toml"
+    recipe.write_text(RECIPE)
+    page = call("table", recipe, "--runs", folder, "--threads", 1, "--format", "html")
+    return recipe, folder, page
+
+
+def test_a_tables_page_holds_its_figures(table):
+    _, _, page = table
+    assert "<th>image F1</th>" in page
+    assert page.count("data:image/png;base64,") == 2
+
+
+def test_figures_are_drawn_from_finished_runs(table, tmp_path):
+    recipe, folder, _ = table
+    call("draw", recipe, "--runs", folder, "--out", tmp_path)
+    names = sorted(path.name for path in tmp_path.glob("*.png"))
+    assert names == ["finding-over.png", "telling-over-epochs.png"]
+    for name in names:
+        with Image.open(tmp_path / name) as picture:
+            assert picture.width > 500
+
+
+def test_failures_show_labels_and_kinds_on_one_page(table, tmp_path):
+    _, folder, _ = table
+    page = tmp_path / "failures.html"
+    call("failures", folder / "small/with-0", "--html", page, "--kin", "apple|ball")
+    written = page.read_text(encoding="utf-8")
+    assert "Images asking for texts" in written and "Texts asking for images" in written
+    assert "<li class=own>" in written and "told: " in written
+
+
+def test_a_run_is_judged_by_labels_whole_and_in_folds(table):
+    _, folder, _ = table
+    run = folder / "small/with-0"
+    (whole,) = json.loads(call("evaluate", run, "--protocol", "labels", "--json")).values()
+    kept = json.loads((run / "metrics.json").read_text())
+    assert whole["measures"] == pytest.approx(kept["measures"])
+    (folds,) = json.loads(call("evaluate", run, "--protocol", "label-folds", "--json")).values()
+    assert folds["protocol"].endswith("mean of 5 folds")
+    assert folds["gallery"]["t2i"] * 5 == whole["gallery"]["t2i"]
