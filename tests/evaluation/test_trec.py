@@ -1,13 +1,17 @@
+from dataclasses import replace
+
 import ir_measures
 import numpy as np
 import pytest
 from ir_measures import AP, RR, Rprec, Success
 
 from deixis.errors import EvaluationError
+from deixis.evaluation.evaluate import judge
 from deixis.evaluation.measures import average_precision, hit_rate, r_precision
 from deixis.evaluation.qrels import Qrels
 from deixis.evaluation.ranks import places
-from deixis.evaluation.trec import write_qrels, write_run
+from deixis.evaluation.trec import write_qrels, write_run, write_trec
+from made import made_dataset
 
 
 @pytest.mark.parametrize("levels", [1, 4, 10_000])  # all tied, many ties, hardly any
@@ -29,6 +33,23 @@ def test_measures_equal_those_of_trec_tools_on_the_exported_files(tmp_path, leve
     assert r_precision(placed).mean() == pytest.approx(theirs[Rprec], abs=1e-9)
     assert average_precision(placed).mean() == pytest.approx(theirs[AP], abs=1e-9)
     assert (1 / placed.best).mean() == pytest.approx(theirs[RR], abs=1e-9)
+
+
+def test_a_whole_split_is_exported_both_ways_with_names_that_others_can_read(tmp_path):
+    corpus = made_dataset(images=6).corpus
+    corpus = replace(corpus, files=tuple(f"my pictures/{file}" for file in corpus.files))
+    scores = np.random.default_rng(0).normal(size=(6, 12))
+    for path in write_trec(tmp_path / "trec", scores, corpus):
+        assert path.exists()
+    result = judge(scores, corpus).measures
+    for way in ("i2t", "t2i"):
+        theirs = ir_measures.calc_aggregate(
+            [Success @ 1, Success @ 5],
+            ir_measures.read_trec_qrels(str(tmp_path / f"trec/{way}.qrels")),
+            ir_measures.read_trec_run(str(tmp_path / f"trec/{way}.run")),
+        )
+        assert result[f"{way}_hit@1"] == pytest.approx(100 * theirs[Success @ 1])
+        assert result[f"{way}_hit@5"] == pytest.approx(100 * theirs[Success @ 5])
 
 
 def test_a_run_is_cut_at_its_depth(tmp_path):

@@ -8,7 +8,7 @@ import typer
 
 from deixis.cli.app import app
 from deixis.cli.options import Json, RunFolder, Threads
-from deixis.cli.progress import Bars, output
+from deixis.cli.progress import Bars, output, say
 
 
 @app.command()
@@ -25,6 +25,10 @@ def evaluate(
             "a corpus that is COCO's test split; or either of the first two by shared labels."
         ),
     ] = "whole",
+    trec: Annotated[
+        Path | None,
+        typer.Option(help="A folder for the rankings and judgements as TREC run and qrels files."),
+    ] = None,
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
@@ -34,6 +38,7 @@ def evaluate(
     from deixis.evaluation.coco import CocoTest
     from deixis.evaluation.evaluate import judge, judge_folds, scores_of
     from deixis.evaluation.labelled import evaluate_label_folds, evaluate_labels
+    from deixis.evaluation.trec import write_trec
     from deixis.methods.matcher import load
     from deixis.recipes.prepare import prepare_for
     from deixis.recipes.table import Line, Report
@@ -43,6 +48,9 @@ def evaluate(
     with Bars() as bars:
         dataset = prepare_for(Path(run), matcher, corpus, split, bars.advance)
     model = matcher.model
+    if trec:
+        written = write_trec(trec, scores_of(model, dataset), dataset.corpus)
+        say("wrote " + ", ".join(map(str, written)))
     if protocol in ("labels", "label-folds"):
         one = (evaluate_labels if protocol == "labels" else evaluate_label_folds)(model, dataset)
         results = {one.protocol: one}

@@ -2,14 +2,36 @@
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
+from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
 from deixis.evaluation.qrels import Qrels
 from deixis.features.files import write_atomic
+
+
+def write_trec(folder: Path, scores: Float[ndarray, "image text"], corpus: Corpus) -> list[Path]:
+    """Write runs and judgements of a whole split, both directions, names free of blanks.
+
+    An image is named by its file, a text by its owner's file and its place in the corpus.
+    """
+    images = [quote(file) for file in corpus.files]
+    texts = [f"{images[owner]}#{text}" for text, owner in enumerate(corpus.owners.tolist())]
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for way, matrix, pairs, names in (
+        ("i2t", scores, corpus.pairs, (images, texts)),
+        ("t2i", scores.T, corpus.pairs[:, ::-1], (texts, images)),
+    ):
+        qrels = Qrels.of_pairs(pairs)
+        write_run(folder / f"{way}.run", matrix, qrels, names)
+        write_qrels(folder / f"{way}.qrels", qrels, names)
+        written += [folder / f"{way}.run", folder / f"{way}.qrels"]
+    return written
 
 
 def write_run(
