@@ -24,6 +24,15 @@ def test_what_senseless_queries_reach_is_never_confident(background):
     assert bands.count("maybe") in (3, 4)  # one in ten of thirty-two
 
 
+def test_other_senseless_queries_than_those_it_learnt_from_are_rarely_confident(background):
+    """Thresholds come from 32 queries; what they promise is counted on a thousand others."""
+    calibration = Calibration(background, background.max(axis=1))
+    others = np.random.default_rng(1).normal(0.4, 0.02, (1000, 2000)).astype(np.float32)
+    bands = [calibration.bands(row, [float(row.max())])[0] for row in others]
+    assert bands.count("confident") < 60
+    assert bands.count("rest") > 800
+
+
 def test_a_few_perfect_matches_do_not_change_the_spread(background):
     matched = background[0].copy()
     matched[:100] = 0.9

@@ -11,6 +11,7 @@ from fake_encoder import FakeEncoder
 
 from deixis.search.indexing import ENCODE
 from deixis.search.library import Library
+from deixis.search.status import status
 
 WRITER = """
 import sys
@@ -48,6 +49,10 @@ def test_kill_loses_nothing_acknowledged_and_the_next_run_goes_on(tmp_path, afte
         (pictures / f"{number:04}.jpg").write_bytes(f"picture {number}".encode())
     safe = acknowledged_before_kill(folder, pictures, after)
     assert after <= len(safe) < 1500, "the writer was not killed in the middle"
+    told = status(folder)
+    assert {problem.kind for problem in told.problems} == {"new"}
+    assert not {problem.path for problem in told.problems} & set(safe)
+    assert told.items + len(told.problems) == 1500
     encoder = FakeEncoder(dim=512)
     with Library(folder) as library:
         vectors, manifest = library.generation.vectors(), library.generation.manifest
@@ -58,3 +63,4 @@ def test_kill_loses_nothing_acknowledged_and_the_next_run_goes_on(tmp_path, afte
         report = library.add([pictures], encoder)
     assert report.counts == {"unchanged": len(files), "added": 1500 - len(files)}
     assert len(encoder.seen) == 1500 - len(files)
+    assert status(folder).problems == ()

@@ -16,15 +16,16 @@ def ask_running(query: Query, library: Path) -> Results | None:
     """The answer of a running server; None when there is none that can answer this query."""
     try:
         server = json.loads((library / ADDRESS).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+        url, token = server["url"], server["token"]
+    except (OSError, ValueError, KeyError, TypeError):
         return None
     if query.text is None or query.strokes:
         return None
     body = {"text": query.text, "k": query.k, "where": query.where and query.where.said}
     request = Request(
-        f"{server['url']}/v1/search",
+        f"{url}/v1/search",
         json.dumps(body).encode(),
-        {"Content-Type": "application/json", "Authorization": f"Bearer {server['token']}"},
+        {"Content-Type": "application/json", "Authorization": f"Bearer {token}"},
     )
     try:
         with build_opener(ProxyHandler({})).open(request, timeout=PATIENCE) as answer:

@@ -3,9 +3,11 @@
 import ipaddress
 import json
 import os
+import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -49,7 +51,11 @@ def run(library: Path, how: Listening, on_start: Callable[[str], None]) -> None:
         config = uvicorn.Config(create_app(library, token, engine=how.engine), log_level="warning")
         with _announced(library, url, token):
             on_start(url if token is None else f"{url}/?token={token}")
-            uvicorn.Server(config).run(sockets=[listener])
+            # The server ends in order on either signal and then raises it again, which by default
+            # would end the process before the note in the library is taken away.
+            signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+            with suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run(sockets=[listener])
 
 
 def is_loopback(host: str) -> bool:
@@ -69,6 +75,7 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((host.strip("[]"), port))
+            listener.listen(128)  # who comes before the server is up waits instead of failing
         except OSError as error:
             raise SearchError(f"cannot listen on {host}:{port}: {error.strerror}") from error
         yield listener

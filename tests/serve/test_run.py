@@ -1,0 +1,119 @@
+"""Where a server may listen, and that `deixis search` asks one that runs."""
+
+import json
+import os
+import re
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from browser import serving
+from fake_encoder import FakeEncoder
+from typer.testing import CliRunner
+
+from deixis.cli.app import app as command
+from deixis.cli.app import load_verbs
+from deixis.errors import SearchError
+from deixis.search import verbs
+from deixis.search.query import Query
+from deixis.search.running import ADDRESS
+from deixis.serve import run as running
+from deixis.serve.app import create_app
+from deixis.serve.run import Listening, is_loopback
+
+load_verbs()
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.168.1.5", "pictures.example", "10.0.0.1"])
+def test_beyond_this_machine_nothing_is_served_without_a_token(library, host, monkeypatch):
+    monkeypatch.setattr(running, "_listening", lambda *_: pytest.fail("it began to listen"))
+    with pytest.raises(SearchError, match="give a --token"):
+        running.run(library, Listening(host=host), lambda url: None)
+    done = CliRunner().invoke(command, ["serve", "-l", str(library), "--host", host])
+    assert isinstance(done.exception, SearchError)
+
+
+def test_with_a_token_it_would_listen_there(library, monkeypatch):
+    asked = []
+
+    def listening(host, port):
+        asked.append(host)
+        raise SearchError("far enough")
+
+    monkeypatch.setattr(running, "_listening", listening)
+    with pytest.raises(SearchError, match="far enough"):
+        running.run(library, Listening(host="0.0.0.0", token="secret"), lambda url: None)
+    assert asked == ["0.0.0.0"]
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "[::1]", "localhost"])
+def test_this_machine_alone_needs_none(host):
+    assert is_loopback(host)
+
+
+def test_search_asks_the_running_server_instead_of_loading_a_model(library, monkeypatch):
+    monkeypatch.setattr(verbs, "open_run", lambda source: pytest.fail("a model was loaded"))
+    app = create_app(library, token="secret", load=lambda source: FakeEncoder())
+    with serving(app) as url, running._announced(library, url, "secret"):
+        assert stat.S_IMODE((library / ADDRESS).stat().st_mode) == 0o600
+        found = verbs.search(Query(text="a red ball", k=5), library)
+        said = CliRunner().invoke(
+            command, ["search", "a red ball", "-l", str(library), "-t", "5", "--json"]
+        )
+    assert not (library / ADDRESS).exists()
+    monkeypatch.setattr(verbs, "open_run", lambda source: FakeEncoder())
+    alone = verbs.search(Query(text="a red ball", k=5), library)
+    assert [hit.id for hit in found.hits] == [hit.id for hit in alone.hits]
+    assert [hit["id"] for hit in json.loads(said.stdout)["hits"]] == [h.id for h in alone.hits]
+    assert (found.searched, found.hits[0].size, found.hits[0].band) == (
+        alone.searched,
+        alone.hits[0].size,
+        alone.hits[0].band,
+    )
+
+
+@pytest.mark.parametrize("left", ['{"url": "http://127.0.0.1:9", "token": null}', "no json", "{}"])
+def test_a_server_that_is_gone_is_not_missed(library, monkeypatch, left):
+    (library / ADDRESS).write_text(left)
+    monkeypatch.setattr(verbs, "open_run", lambda source: FakeEncoder())
+    assert len(verbs.search(Query(text="a red ball"), library).hits) == 10
+
+
+SERVE = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from fake_encoder import FakeEncoder
+from deixis.serve import app
+app.create_app.__defaults__ = (None, lambda source: FakeEncoder(), 64, "exact")
+sys.argv[1:2] = ["serve"]
+from deixis.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_served_library_is_found_and_left_usable_however_the_server_ends(
+    library, monkeypatch, end
+):
+    """The command itself serves; only its model is a stand-in."""
+    fakes = str(Path(__file__).parent.parent / "search")
+    arguments = [sys.executable, "-c", SERVE, fakes, "-l", str(library), "--port", "0"]
+    server = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    try:
+        line = server.stdout.readline()
+        assert re.search(r"http://127\.0\.0\.1:\d+", line), line
+        with monkeypatch.context() as patch:
+            patch.setattr(verbs, "open_run", lambda source: pytest.fail("a model was loaded"))
+            assert len(verbs.search(Query(text="a red ball", k=3), library).hits) == 3
+        server.send_signal(end)
+        server.wait(20)
+    finally:
+        server.kill()
+        server.communicate()
+    assert (library / ADDRESS).exists() == (end == signal.SIGKILL)
+    monkeypatch.setattr(verbs, "open_run", lambda source: FakeEncoder())
+    assert len(verbs.search(Query(text="a red ball", k=3), library).hits) == 3
+    assert os.path.exists(library / "current")
