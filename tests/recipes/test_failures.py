@@ -14,6 +14,11 @@ def side(true, told=None):
     return Side(true, true if told is None else np.array(told, dtype=bool))
 
 
+def test_an_item_tells_what_is_above_one_half_or_else_the_likeliest():
+    told = Side.of(np.zeros((2, 3), dtype=bool), np.array([[1.0, -1, 2], [-3.0, -1, -2]])).told
+    assert told.tolist() == [[True, False, True], [False, True, False]]
+
+
 def test_a_hit_that_shares_a_label_is_no_error_whatever_was_told():
     judge = Judge(kin_of(["man|boy"], NAMES))
     query, items = side([[1, 0, 1]]), side([[0, 0, 1]], [[1, 1, 0]])

@@ -28,10 +28,18 @@ Labels = Bool[ndarray, "item label"]
 
 @dataclass(frozen=True)
 class Side:
-    """One modality: the labels its items have, and those the model tells."""
+    """One modality: the labels its items have, and those the model tells.
+
+    A label is told above one half; where none is, the likeliest is, since items are ranked by it.
+    """
 
     true: Labels
     told: Labels
+
+    @classmethod
+    def of(cls, true: Labels, logits: Float[ndarray, "item label"]) -> "Side":
+        """The labels told, from their logits."""
+        return cls(true, (logits > 0) | (logits == logits.max(axis=1, keepdims=True)))
 
 
 @dataclass(frozen=True)
@@ -94,8 +102,8 @@ def write_failures(page: Path, run: Path, groups: Sequence[str], advance: Advanc
     scores = score_matrix(matcher.model.similarity, images, texts).numpy()
     of_images, of_texts = labels_of(corpus)
     sides = {
-        "image": Side(of_images, (images.labels > 0).numpy()),
-        "text": Side(of_texts, (texts.labels > 0).numpy()),
+        "image": Side.of(of_images, images.labels.numpy()),
+        "text": Side.of(of_texts, texts.labels.numpy()),
     }
     judge = Judge(kin_of(groups, corpus.label_names))
     write_atomic(page, "".join(_page(run.name, corpus, scores, sides, judge)).encode())
@@ -150,7 +158,7 @@ def _labels(corpus: Corpus, side: Side, item: int, asked: Bool[ndarray, " label"
         for label in np.flatnonzero(side.true[item])
     )
     told = ", ".join(names[label] for label in np.flatnonzero(side.told[item]))
-    return f"<ul>{true}</ul><small>told: {told or 'nothing'}</small>"
+    return f"<ul>{true}</ul><small>told: {told}</small>"
 
 
 def _badge(kind: str) -> str:
@@ -162,7 +170,8 @@ section { grid-template-columns: 1fr 3fr; }
 ul { list-style: none; display: flex; flex-wrap: wrap; gap: .3rem; margin: .3rem 0; padding: 0; }
 li { font-size: .8rem; padding: 0 .5rem; border-radius: 1rem; background: #8882; }
 li.shared { background: #2a9d4a44; } small { display: block; opacity: .75; }
-.found { align-items: start; gap: .9rem; } .hit { max-width: 15rem; }
+.found { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: 1rem; }
+.found img { max-height: 11rem; }
 .kind { font-size: .75rem; padding: .1rem .5rem; border-radius: 4px; background: #d9822b44; }
 .kind.kin { background: #7b53c444; }
 """
