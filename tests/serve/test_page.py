@@ -151,6 +151,32 @@ def test_everything_works_by_keyboard_alone(page):
     assert page.locator("dialog[open]").count() == 0
 
 
+def test_a_picture_tells_why_it_was_found(page):
+    type_words(page, "a red car and a dog")
+    page.get_by_role("button", name="a dog").click()
+    _, found = sent_by(page, lambda: draw(page, 0.3, 0.3))
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    with page.expect_response(lambda answer: "/v1/explain" in answer.url) as waiting:
+        page.locator(".card").first.click()
+    asked, told = waiting.value.request.post_data_json, waiting.value.json()
+    assert asked["id"] == found["hits"][0]["id"]
+    assert (len(asked["traces"]), asked["trace_weight"]) == (1, 0.5)
+    page.wait_for_selector(".why button")
+    words = page.locator(".why button").all_text_contents()
+    assert words == ["a", "red", "car", "and", "a", "dog"]
+    assert "pointing at “a dog”" in page.locator(".pointed li.p1").text_content()
+    scores = page.locator(".scores div").all_text_contents()
+    assert scores[0].startswith(f"{told['score']:.3f}")
+    assert scores[1].startswith(f"{told['text_score']:.3f}")
+    orders = page.locator(".orders > span").all_text_contents()
+    assert orders == ["words and place: No. 1", f"words alone: No. {told['text_rank']}"]
+    assert page.locator(".heat.on").count() == 0
+    page.locator(".why button").nth(2).hover()
+    assert page.locator(".heat.on").count() == 1
+    page.mouse.move(5, 5)
+    assert page.locator(".heat.on").count() == 0
+
+
 def test_a_wrong_filter_is_marked_and_explained(page):
     type_words(page, "a dog")
     asked, found = sent_by(page, lambda: page.locator("#where").fill("label:dog"))

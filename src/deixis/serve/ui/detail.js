@@ -2,12 +2,7 @@
 
 import { explain, imageUrl } from "./api.js";
 import { nameOf, picture } from "./results.js";
-
-const make = (name, properties = {}, ...children) => {
-  const element = Object.assign(document.createElement(name), properties);
-  element.append(...children);
-  return element;
-};
+import { make, Why } from "./why.js";
 
 export class Detail {
   constructor(dialog, similar) {
@@ -74,69 +69,30 @@ export class Detail {
     };
     const rank = (ids) => { const place = ids.indexOf(hit.id); return place < 0 ? `below ${ids.length}` : `No. ${place + 1}`; };
     const both = this.found.hits.map((one) => one.id), alone = this.found.text_order;
-    return [make("h3", { textContent: "What the pointing changed" }), make("div", { className: "orders" },
+    const orders = make("div", { className: "orders" },
       make("span", { textContent: `words and place: ${rank(both)}` }), strip(both),
-      make("span", { textContent: `words alone: ${rank(alone)}` }), strip(alone))];
+      make("span", { textContent: `words alone: ${rank(alone)}` }), strip(alone));
+    orders.dataset.ranks = "";
+    return [make("h3", { textContent: "What the pointing changed" }), orders];
   }
 
   async #why(hit) {
     this.asking?.abort();
     this.asking = new AbortController();
     try {
-      const told = await explain({ text: this.words.text, id: hit.id }, this.asking.signal);
-      this.#show(told);
+      const told = await explain({ ...this.words.request, id: hit.id }, this.asking.signal);
+      this.explained.replaceChildren(...new Why(told, this.words, this.shown, this.heat).parts());
+      this.#ranks(told);
     } catch (problem) {
       if (problem.name !== "AbortError") this.explained.replaceChildren(make("p", { className: "remark", textContent: problem.message }));
     }
   }
 
-  #show(told) {
-    const most = Math.max(...told.words.map((word) => Math.abs(word.share)), 1e-9);
-    const line = make("div", { className: "why" });
-    const buttons = told.words.map((word) => {
-      const phrase = this.words.phrases.find((one) => one.start <= word.start_char && word.end_char <= one.end);
-      const button = make("button", {
-        type: "button", textContent: this.words.text.slice(word.start_char, word.end_char),
-        className: `${phrase?.colour ?? "pn"} ${word.share < 0 ? "against" : ""}`, title: `${word.share >= 0 ? "+" : "−"}${Math.abs(word.share).toFixed(3)}`,
-      });
-      button.ariaPressed = "false";
-      button.style.setProperty("--share", String(Math.abs(word.share) / most));
-      const show = () => this.#paint(told.boxes, word.regions, button);
-      button.addEventListener("pointerenter", show);
-      button.addEventListener("focus", show);
-      button.addEventListener("click", () => {
-        for (const other of buttons) other.ariaPressed = String(other === button && other.ariaPressed !== "true");
-        show();
-      });
-      return button;
-    });
-    line.append(...buttons);
-    line.addEventListener("pointerleave", () => {
-      const pressed = buttons.findIndex((button) => button.ariaPressed === "true");
-      if (pressed < 0) this.heat.classList.remove("on");
-      else this.#paint(told.boxes, told.words[pressed].regions, buttons[pressed]);
-    });
-    this.explained.replaceChildren(make("h3", { textContent: "Why" }), line, make("p", {
-      className: "remark",
-      textContent: "Bars: what the score loses without the word. Point at a word to see the places it needs; " +
-        `without the place that counts most the score falls by ${told.drop.toFixed(3)}.`,
-    }));
-  }
-
-  /** A heat map in the colour of a word's phrase; only what speaks for the picture is shown. */
-  #paint(boxes, values, element) {
-    const { width, height } = this.heat, pen = this.heat.getContext("2d");
-    const colour = getComputedStyle(element).getPropertyValue("--own") || "#2563d9";
-    const most = Math.max(...values, 1e-9);
-    pen.clearRect(0, 0, width, height);
-    pen.filter = `blur(${width / 26}px)`;
-    this.heat.style.color = colour;
-    pen.fillStyle = getComputedStyle(this.heat).color;
-    for (const [place, [xmin, xmax, ymin, ymax]] of boxes.entries()) {
-      pen.globalAlpha = 0.78 * Math.max(0, values[place] / most) ** 1.3;
-      pen.fillRect(xmin * width, ymin * height, (xmax - xmin) * width, (ymax - ymin) * height);
-    }
-    this.heat.classList.add("on");
+  /** The true places in the library, which the first hits alone cannot tell. */
+  #ranks(told) {
+    const labels = this.facts.querySelectorAll(".orders[data-ranks] > span");
+    if (told.rank && labels[0]) labels[0].textContent = `words and place: No. ${told.rank}`;
+    if (told.text_rank && labels[1]) labels[1].textContent = `words alone: No. ${told.text_rank}`;
   }
 }
 

@@ -26,9 +26,9 @@ async function run() {
   results.classList.add("waiting");
   try {
     const started = performance.now();
-    const found = await request(running.signal);
+    const query = asked ? null : { text: words.text, phrases: words.phrases, request: said() };
     const strokes = asked ? [] : words.drawn();
-    const query = asked ? null : { text: words.text, phrases: words.phrases };
+    const found = await request(running.signal);
     render(results, found, strokes, (place) => detail.open(found, place, query, strokes));
     where.ariaInvalid = "false";
     tell(found, performance.now() - started);
@@ -40,11 +40,14 @@ async function run() {
   results.classList.remove("waiting");
 }
 
+/** Words, strokes and how much the strokes count. */
+const said = () => ({ ...words.query(), trace_weight: Number(find("#weight").value) });
+
 function request(signal) {
   const values = { k: 48, where: where.value.trim() || null };
   if (asked?.id) return api.searchById(asked.id, values, signal);
   if (asked) return api.searchByPicture(asked.file, { ...values, crop: board.crop?.map((v) => v.toFixed(4)).join(",") ?? null }, signal);
-  return api.search({ ...words.query(), ...values, trace_weight: Number(find("#weight").value) }, signal);
+  return api.search({ ...said(), ...values }, signal);
 }
 
 function tell(found, milliseconds) {

@@ -17,6 +17,7 @@ export function picture(hit, strokes, frame, size = "thumbnail") {
   const ratio = ratioOf(hit);
   holder.className = `picture ${ratio >= frame ? "wide" : "tall"}`;
   holder.style.aspectRatio = String(ratio);
+  holder.style.setProperty("--ratio", String(ratio));
   const image = Object.assign(new Image(), { src: imageUrl(hit.id, size), alt: "", decoding: "async" });
   holder.append(image);
   if (strokes.length) holder.append(overlay(strokes));
