@@ -18,6 +18,8 @@ from deixis.evaluation.labelled import (
     labels_of,
 )
 from deixis.evaluation.labels import ndcg, shared_labels
+from deixis.evaluation.result import RunRanks
+from deixis.evaluation.significance import compare
 from deixis.methods.model import Sizes
 from deixis.methods.semantic_sharing import SemanticSharing
 
@@ -162,3 +164,20 @@ def test_label_folds_are_the_mean_of_their_folds_judged_alone():
         assert value == pytest.approx(np.mean([fold.measures[key] for fold in folds]))
     assert found.gallery["t2i"] == 4 and len(found.ranks["i2t"]) == 12
     assert found.measures["image_f1"] != evaluate_labels(model, dataset).measures["image_f1"]
+
+
+def test_two_runs_judged_by_labels_are_paired_by_ndcg(tmp_path):
+    random = np.random.default_rng(0)
+    made = corpus(random.random((40, 5)) < 0.4)
+    grades = shared_labels(*labels_of(made)).astype(float)
+    runs = []
+    for name, noise in (("good", 1.0), ("bad", 5.0)):
+        judged = judge_labels(grades + noise * random.normal(size=grades.shape), made)
+        judged.save_ranks(tmp_path / name)
+        runs.append((judged, RunRanks.load(tmp_path / name)))
+    found = {d.measure: d for d in compare(runs[0][1], runs[1][1])}
+    for way in ("i2t", "t2i"):
+        pair = found[f"{way}_ndcg"]
+        assert pair.first == pytest.approx(runs[0][0].measures[f"{way}_ndcg"], abs=1e-4)
+        assert pair.second == pytest.approx(runs[1][0].measures[f"{way}_ndcg"], abs=1e-4)
+        assert 0 < pair.low < pair.difference < pair.high

@@ -50,6 +50,9 @@ def evaluate_label_folds(model: Model, dataset: Dataset, folds: int = 5) -> Resu
         gallery=parts[0].gallery,
         split_sha=split_sha(dataset.corpus),
         ranks={way: np.concatenate([part.ranks[way] for part in parts]) for way in WAYS},
+        graded={
+            key: np.concatenate([part.graded[key] for part in parts]) for key in parts[0].graded
+        },
     )
 
 
@@ -60,12 +63,13 @@ def judge_labels(scores: Scores, corpus: Corpus, k: int = DEPTH) -> Result:
         found = (len(images), len(texts))
         raise EvaluationError(f"scores are {scores.shape}, the split is {found} (image, text)")
     grades = shared_labels(images, texts)
-    measures, ranks = {}, {}
+    measures, ranks, graded = {}, {}, {}
     for way, way_scores, way_grades in (
         ("i2t", scores, grades),
         ("t2i", np.ascontiguousarray(scores.T), np.ascontiguousarray(grades.T)),
     ):
-        measures[f"{way}_ndcg"] = float(100 * ndcg(way_scores, way_grades, k).mean())
+        graded[f"{way}_ndcg"] = 100 * ndcg(way_scores, way_grades, k)
+        measures[f"{way}_ndcg"] = float(graded[f"{way}_ndcg"].mean())
         measures[f"{way}_map"] = float(100 * average_precision(way_scores, way_grades > 0).mean())
         ranks[way] = first_rank(way_scores, way_grades > 0)
     measures[HEADLINE] = (measures["i2t_ndcg"] + measures["t2i_ndcg"]) / 2
@@ -75,6 +79,7 @@ def judge_labels(scores: Scores, corpus: Corpus, k: int = DEPTH) -> Result:
         gallery={"i2t": scores.shape[1], "t2i": scores.shape[0]},
         split_sha=split_sha(corpus),
         ranks=ranks,
+        graded=graded,
     )
 
 

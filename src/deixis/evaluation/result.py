@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.errors import EvaluationError
@@ -17,6 +17,7 @@ WAYS = ("i2t", "t2i")
 RANKS = "ranks.npz"  # beside a run's metrics
 
 Ranks = dict[str, Int[ndarray, " query"]]  # by direction
+Graded = dict[str, Float[ndarray, " query"]]  # by measure, where relevance has degrees
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,7 @@ class Result:
     split_sha: str
     ranks: Ranks = field(repr=False)
     tie_rule: Ties = "against the system"
+    graded: Graded = field(default_factory=dict, repr=False)  # what each query scored, in percent
 
     @property
     def queries(self) -> dict[str, int]:
@@ -36,16 +38,17 @@ class Result:
         return {way: len(self.ranks[way]) for way in WAYS}
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON keeps it; the ranks stand in their own file."""
-        kept = {key: value for key, value in vars(self).items() if key != "ranks"}
+        """As JSON keeps it; what each query scored stands in its own file."""
+        kept = {key: value for key, value in vars(self).items() if key not in ("ranks", "graded")}
         return kept | {"queries": self.queries}
 
     def save_ranks(self, folder: Path) -> None:
-        """Keep the rank of every query in ``ranks.npz``, a few bytes each."""
+        """Keep the rank of every query, and its grade, in ``ranks.npz``, a few bytes each."""
         content = io.BytesIO()
         i2t, t2i = (self.ranks[way].astype(np.int32) for way in WAYS)
         same = np.array([self.protocol, self.split_sha, self.tie_rule])
-        np.savez_compressed(content, i2t=i2t, t2i=t2i, same=same)
+        graded = {key: values.astype(np.float32) for key, values in self.graded.items()}
+        np.savez_compressed(content, i2t=i2t, t2i=t2i, same=same, **graded)
         write_atomic(folder / RANKS, content.getvalue())
 
 
@@ -58,6 +61,7 @@ class RunRanks:
     split_sha: str
     tie_rule: str
     ranks: Ranks
+    graded: Graded = field(default_factory=dict)
 
     @classmethod
     def load(cls, folder: Path) -> "RunRanks":
@@ -68,7 +72,9 @@ class RunRanks:
         with np.load(path, allow_pickle=False) as kept:
             ranks = {way: kept[way].astype(np.int64) for way in WAYS}
             protocol, split_sha, tie_rule = kept["same"].tolist()
-        return cls(folder, protocol, split_sha, tie_rule, ranks)
+            names = [name for name in kept.files if name not in (*WAYS, "same")]
+            graded = {name: kept[name].astype(np.float64) for name in names}
+        return cls(folder, protocol, split_sha, tie_rule, ranks, graded)
 
 
 def seeds_of(run: Path) -> list[Path]:

@@ -12,6 +12,7 @@ from deixis.evaluation.measures import DEPTHS, hits
 from deixis.evaluation.result import WAYS, RunRanks
 
 DRAWS = 10_000
+AT_ONCE = 2**22  # counts held at once
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Difference:
 
 
 def compare(first: RunRanks, second: RunRanks, seed: int = 0) -> list[Difference]:
-    """Paired bootstrap over queries of every R@k, both ways, and of RSUM.
+    """Paired bootstrap over queries of every R@k, both ways, of RSUM, and of graded measures.
 
     Queries are drawn with replacement within each direction, both runs answering the same draw.
     """
@@ -53,7 +54,11 @@ def compare_seeds(
         for way in WAYS
         for k in DEPTHS
     ]
-    return [*out, _rsum(first, second, seed)]
+    out.append(_rsum(first, second, seed))
+    for name in first[0].graded:
+        ours, theirs = (np.mean([run.graded[name] for run in runs], 0) for runs in (first, second))
+        out.append(_paired(name, ours, theirs, seed))
+    return out
 
 
 def _refuse_unequal(first: RunRanks, second: RunRanks) -> None:
@@ -93,12 +98,16 @@ def _bootstrap(
 ) -> Float[ndarray, " draw"]:
     """Means of the differences over queries drawn with replacement.
 
-    Few distinct differences exist, so a draw is one multinomial over them: the same distribution
-    as drawing query by query, without the queries.
+    Few distinct differences of ranks exist, so a draw is one multinomial over them: the same
+    distribution as drawing query by query, without the queries.
     """
     values, counts = np.unique(differences, return_counts=True)
-    drawn = random.multinomial(len(differences), counts / len(differences), size=DRAWS)
-    return drawn @ values / len(differences)
+    shares, at_once = counts / len(differences), max(1, AT_ONCE // len(values))
+    drawn = [
+        random.multinomial(len(differences), shares, size=min(at_once, DRAWS - start)) @ values
+        for start in range(0, DRAWS, at_once)
+    ]
+    return np.concatenate(drawn) / len(differences)
 
 
 def _judged(measure: str, first: float, second: float, draws: ndarray) -> Difference:

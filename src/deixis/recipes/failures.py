@@ -172,6 +172,7 @@ li { font-size: .8rem; padding: 0 .5rem; border-radius: 1rem; background: #8882;
 li.shared { background: #2a9d4a44; } small { display: block; opacity: .75; }
 .found { display: grid; grid-template-columns: repeat(auto-fill, minmax(9rem, 1fr)); gap: 1rem; }
 .found img { max-height: 11rem; }
-.kind { font-size: .75rem; padding: .1rem .5rem; border-radius: 4px; background: #d9822b44; }
+.kind { display: inline-block; font-size: .75rem; padding: .1rem .5rem; border-radius: 4px; }
+.kind { background: #d9822b44; }
 .kind.kin { background: #7b53c444; }
 """
