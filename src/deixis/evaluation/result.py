@@ -45,10 +45,10 @@ class Result:
     def save_ranks(self, folder: Path) -> None:
         """Keep the rank of every query, and its grade, in ``ranks.npz``, a few bytes each."""
         content = io.BytesIO()
-        i2t, t2i = (self.ranks[way].astype(np.int32) for way in WAYS)
+        kept: dict[str, Any] = {way: self.ranks[way].astype(np.int32) for way in WAYS}
+        kept |= {key: values.astype(np.float32) for key, values in self.graded.items()}
         same = np.array([self.protocol, self.split_sha, self.tie_rule])
-        graded = {key: values.astype(np.float32) for key, values in self.graded.items()}
-        np.savez_compressed(content, i2t=i2t, t2i=t2i, same=same, **graded)
+        np.savez_compressed(content, same=same, **kept)
         write_atomic(folder / RANKS, content.getvalue())
 
 
