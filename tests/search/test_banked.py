@@ -15,7 +15,7 @@ DIM = 8
 @pytest.fixture
 def bank(tmp_path):
     vectors = np.random.default_rng(0).normal(size=(50, DIM)).astype(np.float32)
-    Bank.write(tmp_path / "bank.safetensors", vectors, nearest=3)
+    Bank.write(tmp_path / "bank.safetensors", vectors, nearest=3, weight=0.5)
     return Bank.read(tmp_path / "bank.safetensors"), vectors
 
 
@@ -23,14 +23,14 @@ def test_a_bank_keeps_its_texts_to_half_a_step(bank):
     read, vectors = bank
     step = np.abs(vectors).max(axis=1, keepdims=True) / 127
     assert (np.abs(read.texts - vectors) <= 0.5001 * step).all()
-    assert read.nearest == 3
+    assert (read.nearest, read.weight) == (3, 0.5)
 
 
 def test_popularity_is_the_mean_of_the_best_scores(bank):
     read, _ = bank
     images = np.random.default_rng(1).normal(size=(300, DIM)).astype(np.float32)
     scores = np.sort(images @ read.texts.T, axis=1)[:, -3:]
-    np.testing.assert_allclose(read.popularity(images), scores.mean(axis=1), rtol=1e-5)
+    np.testing.assert_allclose(read.popularity(images), 0.5 * scores.mean(axis=1), rtol=1e-5)
 
 
 def test_a_picture_loses_its_popularity_to_words_and_nothing_to_pictures(bank, tmp_path, pictures):
@@ -53,7 +53,7 @@ def test_a_picture_loses_its_popularity_to_words_and_nothing_to_pictures(bank, t
 
 
 def test_another_bank_is_another_model(bank, tmp_path):
-    Bank.write(tmp_path / "other", bank[1][:40], nearest=3)
+    Bank.write(tmp_path / "other", bank[1][:40], nearest=3, weight=0.5)
     first, other = (
         BankedRun(FakeEncoder(), bank[0]),
         BankedRun(FakeEncoder(), Bank.read(tmp_path / "other")),

@@ -20,10 +20,10 @@ Finds photographs by English words. It comes with deixis and is used where no ot
 
 READ = """
 R@k is the share of queries, in percent, with a right answer among the first k. *As shipped*
-counts the eight bits and the correction: a photograph loses in score the mean of its {nearest}
+counts the eight bits and the correction: a photograph loses {weight} of the mean of its {nearest}
 best scores among the kept captions, so that one which resembles every caption does not come up
-for every query. Each is corrected on its own, when it is indexed; nothing is learnt from the
-other photographs or from the queries.
+for every query (i→t is not corrected). Each is corrected on its own, when it is indexed; nothing
+is learnt from the other photographs or from the queries.
 
 ## Limits
 
