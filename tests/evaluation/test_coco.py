@@ -86,6 +86,10 @@ def test_a_corpus_in_another_order_is_judged_the_same(tmp_path):
     assert {n: r.measures for n, r in shuffled.items()} == {
         n: r.measures for n, r in ordered.items()
     }
+    joint = known.judge_jointly(scores[np.ix_(images, texts)], corpus).measures
+    assert joint["rsum"] == ordered["COCO 5K"].measures["rsum"]
+    assert joint["cxc_t2i_hit@1"] == ordered["CxC"].measures["t2i_hit@1"]
+    assert joint["eccv_i2t_map@r"] == ordered["ECCV Caption"].measures["i2t_map@r"]
     with pytest.raises(EvaluationError, match="no image and text ids"):
         known.judge_corpus(scores, replace(corpus, image_ids=None))
     with pytest.raises(EvaluationError, match="1 image ids of COCO's test split are not in"):

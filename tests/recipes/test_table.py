@@ -56,6 +56,15 @@ def trained(tmp_path_factory):
     return folders, prepared
 
 
+def test_a_table_judged_by_coco_shows_what_every_row_of_its_recipe_prints():
+    recipe = Recipe.load(ROOT / "recipes/dive_eccv.toml")
+    measured = {"eccv_i2t_map@r": 36.0, "rsum": 400.0}
+    report = Report("t", "p", "", tuple(Line(r.label, (measured,), r.printed) for r in recipe.rows))
+    assert all(set(row.printed) <= set(report.columns) for row in recipe.rows)
+    assert "72.3" in report.markdown()
+    assert recipe.tiny().judge == "pairs"
+
+
 def test_an_ensemble_of_one_run_scores_as_the_run_itself(trained):
     folders, prepared = trained
     alone = derive(Derived("one", ("VSE++",)), [(folders[0], prepared)])

@@ -1,7 +1,7 @@
 """COCO's test split under its three judgements: original captions, CxC and ECCV Caption."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -72,6 +72,14 @@ class CocoTest:
         images = _places(self.image_ids, corpus.image_ids, "image")
         texts = _places(self.text_ids, corpus.text_ids, "text")
         return self.judge(scores[np.ix_(images, texts)])
+
+    def judge_jointly(self, scores: Float[ndarray, "image text"], corpus: Corpus) -> Result:
+        """All judgements as one result: COCO 5K's own, CxC's and ECCV's measures beside them."""
+        results = self.judge_corpus(scores, corpus)
+        whole = results["COCO 5K"]
+        beside = {"cxc": results["CxC"], "eccv": results["ECCV Caption"]}
+        named = {f"{n}_{key}": v for n, r in beside.items() for key, v in r.measures.items()}
+        return replace(whole, measures=whole.measures | named, protocol="COCO 5K, CxC, ECCV")
 
     def _one_thousand(self, scores: Float[ndarray, "image text"], ties: Ties) -> Result:
         texts = self.truth["original"]["t2i"]

@@ -69,7 +69,7 @@ def run_row(
         spec=row.train,
         seed=seed,
         folder=folder,
-        validate=lambda trained: judging.evaluate(trained, val).measures,
+        validate=lambda trained: judging.validate(trained, val).measures,
         headline=judging.headline,
     )
     fit.run(tell)

@@ -25,6 +25,17 @@ LABELS = {
     "image_f1": "image F1",
     "text_f1": "text F1",
 }
+COCO = {
+    key: heading
+    for way, asked in (("i2t", "i→t"), ("t2i", "t→i"))
+    for key, heading in (
+        (f"eccv_{way}_map@r", f"{asked} ECCV mAP@R"),
+        (f"eccv_{way}_rprecision", "R-P"),
+        (f"eccv_{way}_hit@1", "R@1"),
+        (f"cxc_{way}_hit@1", "CxC R@1"),
+        (f"{way}_hit@1", "COCO R@1"),
+    )
+}
 TWINS = {"swap": "swap binding", "twin": "right twin"}  # where a corpus has twins to tell apart
 
 
@@ -56,13 +67,15 @@ class Report:
 
     @property
     def columns(self) -> dict[str, str]:
-        """Measures and their headings; by labels or by twins where lines have them.
+        """Measures and their headings; by labels, COCO's judgements or twins where lines have them.
 
         Twins are there for queries to tell apart, so a table with them is about texts that ask.
         """
         measured = {key for line in self.lines for seed in line.seeds for key in seed}
         if "ndcg" in measured:
             return LABELS
+        if "eccv_i2t_map@r" in measured:
+            return COCO
         twins = {key: name for key, name in TWINS.items() if key in measured}
         asking = {key: name for key, name in COLUMNS.items() if key.startswith("t2i")}
         return asking | twins if twins else COLUMNS
