@@ -12,7 +12,7 @@ from deixis.losses.base import Objective, Term
 from deixis.losses.match import Match
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.mining.miners import hardest
+from deixis.mining.miners import EveryThenHardest, hardest
 from deixis.similarity.base import Cosine, Similarity
 from deixis.similarity.messages import GatedFusion, MessageCosine
 from deixis.similarity.released import ReleasedMessages
@@ -44,6 +44,7 @@ class CAMP(Method):
     fuse: bool = True
     fusion: Literal["sum", "concat"] = "sum"
     ranked: bool = False  # train by hinges; models without fusion always are
+    warmup: int = 0  # steps over every negative before the hardest alone, against collapse
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU → keep; Base pools both."""
@@ -53,9 +54,10 @@ class CAMP(Method):
 
     def objective(self, sizes: Sizes) -> Objective:
         """Match the hardest negatives, or rank them."""
+        miner = EveryThenHardest(self.warmup)
         if self.fuse and not self.ranked:
-            return Objective(Term("rank", Match(hardest)))
-        return Objective(Term("rank", Triplet(self.margin, hardest)))
+            return Objective(Term("rank", Match(miner)))
+        return Objective(Term("rank", Triplet(self.margin, miner)))
 
     def _head(self) -> Head:
         return Keep() if self.attend or self.fuse else Attended(self.dim)

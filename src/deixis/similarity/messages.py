@@ -10,9 +10,18 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity
 
-from deixis.similarity.base import affinity, facing
+from deixis.similarity.base import affinity
+from deixis.similarity.lean import lean_scores
 from deixis.similarity.local import Alignment, Local, bundles
 from deixis.types import Embedding
+
+# Who is listened to is outer, who listens is inner: on a grid all items of one side each; row with
+# row outer counts the pairs and inner is one. A message is then one product, and nothing is copied.
+Shares = Float[Tensor, "outer inner part other"]
+Met = Float[Tensor, "outer inner part dim"]
+Own = Float[Tensor, "#outer #inner part dim"]
+Listening = Bool[Tensor, "#outer #inner part"]
+Pooled = Float[Tensor, "outer inner dim"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +54,7 @@ class Messages(Local[Keyed]):
 
     def __init__(self, dim: int, *, attend: bool) -> None:
         super().__init__()
+        keep_freed_memory()
         self.images_a_block = max(4, min(64, 4096 // dim))  # narrow models: fewer, larger blocks
         self.image_key = weight(dim, dim, bias=False) if attend else Alike()
         self.text_key = weight(dim, dim, bias=False) if attend else Alike()
@@ -65,23 +75,31 @@ class Messages(Local[Keyed]):
 
     def attentions(
         self, images: Keyed, texts: Keyed, *, grid: bool
-    ) -> tuple[Float[Tensor, "*pair region word"], Float[Tensor, "*pair word region"]]:
-        """How much each region listens to each word, and each word to each region."""
-        scale = math.sqrt(images.vectors.shape[2])
-        logits = affinity(images.keys, texts.keys, grid=grid) / scale
-        v_mask, w_mask = facing(images.mask, texts.mask, grid=grid)
-        to_words = masked_softmax(logits, w_mask.unsqueeze(-2))
-        return to_words, masked_softmax(logits.transpose(-1, -2), v_mask.unsqueeze(-2))
+    ) -> tuple[Shares, Float[Tensor, "heard hearing word region"]]:
+        """How much each region listens to each word, and each word to each region.
+
+        What is listened to comes first: text, image, region, word and image, text, word, region.
+        Row with row the first axis counts the pairs, the second has length one.
+        """
+        logits = affinity(images.keys, texts.keys, grid=grid) / math.sqrt(images.vectors.shape[2])
+        logits = logits if grid else logits.unsqueeze(1)
+        to_words = logits.transpose(0, 1) if grid else logits
+        return (
+            masked_softmax(to_words, texts.mask[:, None, None]),
+            masked_softmax(logits.transpose(2, 3), images.mask[:, None, None]),
+        )
 
     def look(self, images: Keyed, texts: Keyed) -> Alignment:
         """Show how messages are made."""
         to_words, to_regions = self.attentions(images, texts, grid=False)
-        return Alignment(to_words[0], to_regions[0])
+        return Alignment(to_words[0, 0], to_regions[0, 0])
 
 
 class MessageCosine(Messages):
     """CAMP without fusion: the cosine of the pooled messages.
 
+    *Relations*: pooling and messages are both weighted sums, so their weights are multiplied and
+    no message is formed.
     *Paper*: CAMP 2019, supplement section 1.3.
     """
 
@@ -92,11 +110,13 @@ class MessageCosine(Messages):
 
     def meet(self, images: Keyed, texts: Keyed, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Pool what the regions heard and what the words heard, and compare."""
-        v, w = facing(images.vectors, texts.vectors, grid=grid)
         to_words, to_regions = self.attentions(images, texts, grid=grid)
-        v_mask, w_mask = facing(images.mask, texts.mask, grid=grid)
-        heard = self.pool_images(to_words @ w, v_mask), self.pool_texts(to_regions @ v, w_mask)
-        return cosine_similarity(*heard, dim=-1)
+        v_mask, w_mask = listening(images.mask, grid=grid), listening(texts.mask, grid=grid)
+        image = self.pool_images.of_messages(to_words, texts.vectors, v_mask)
+        text = self.pool_texts.of_messages(to_regions, images.vectors, w_mask)
+        image = image.transpose(0, 1) if grid else image
+        scores = cosine_similarity(image, text, dim=-1)
+        return scores if grid else scores[:, 0]
 
 
 class GatedFusion(Messages):
@@ -121,23 +141,33 @@ class GatedFusion(Messages):
         self.match = nn.Sequential(weight(dim, dim), nn.ReLU(), nn.Linear(dim, 1))
         self.squash = squash
 
+    def forward(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:
+        """Score every image with every text; where gradients flow, without keeping the way."""
+        if torch.is_grad_enabled():
+            return lean_scores(self, images, texts)
+        return super().forward(images, texts)
+
     def meet(self, images: Keyed, texts: Keyed, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Exchange messages, fuse, pool, match."""
-        v, w = facing(images.vectors, texts.vectors, grid=grid)
         to_words, to_regions = self.attentions(images, texts, grid=grid)
-        v_mask, w_mask = facing(images.mask, texts.mask, grid=grid)
-        image = self.pool_images(self.fuse_images(v, to_words @ w), v_mask)
-        text = self.pool_texts(self.fuse_texts(w, to_regions @ v), w_mask)
+        v, w = listening(images.vectors, grid=grid), listening(texts.vectors, grid=grid)
+        v_mask, w_mask = listening(images.mask, grid=grid), listening(texts.mask, grid=grid)
+        gained = self.fuse_images(v, heard(to_words, texts.vectors))
+        image = self.pool_images(gained, v, v_mask)
+        gained = self.fuse_texts(w, heard(to_regions, images.vectors))
+        text = self.pool_texts(gained, w, w_mask)
+        image = image.transpose(0, 1) if grid else image
         logits = self.match(image + text)[..., 0]
+        logits = logits if grid else logits[:, 0]
         return logits.sigmoid() if self.squash else logits
 
     def look(self, images: Keyed, texts: Keyed) -> Alignment:
         """Show how messages are made, and the mean over dimensions of each gate."""
-        v, w = images.vectors, texts.vectors
         to_words, to_regions = self.attentions(images, texts, grid=False)
-        region_gates = self.fuse_images.gate(v, to_words @ w).mean(dim=2)
-        word_gates = self.fuse_texts.gate(w, to_regions @ v).mean(dim=2)
-        return Alignment(to_words[0], to_regions[0], region_gates[0], word_gates[0])
+        v, w = listening(images.vectors, grid=False), listening(texts.vectors, grid=False)
+        region_gates = gate(v, heard(to_words, texts.vectors)).mean(dim=3)
+        word_gates = gate(w, heard(to_regions, images.vectors)).mean(dim=3)
+        return Alignment(to_words[0, 0], to_regions[0, 0], region_gates[0, 0], word_gates[0, 0])
 
 
 class Fuse(nn.Module):
@@ -148,22 +178,20 @@ class Fuse(nn.Module):
         self.fusion = fusion
         self.layer = weight(dim if fusion == "sum" else 2 * dim, dim)
 
-    def forward(
-        self, own: Float[Tensor, "*#pair part dim"], message: Float[Tensor, "*pair part dim"]
-    ) -> Float[Tensor, "*pair part dim"]:
-        """Gate the part and its message, mix them, and add the part again."""
-        gate = self.gate(own, message)
-        if self.fusion == "sum":
-            mixed = gate * (own + message)
-        else:
-            mixed = torch.cat([gate * own, gate * message], dim=-1)
-        return self.layer(mixed).relu_() + own
+    def forward(self, own: Own, message: Met) -> Met:
+        """Gate the part and its message and mix them: what the part gains."""
+        let_in = gate(own, message)
+        if self.fusion == "concat":
+            return self.layer(torch.cat([let_in * own, let_in * message], dim=-1)).relu_()
+        mixed = own + message
+        # In place where no gradient flows: a block is then still in cache for the layer.
+        mixed = mixed * let_in if mixed.requires_grad else mixed.mul_(let_in)
+        return self.layer(mixed).relu_()
 
-    def gate(
-        self, own: Float[Tensor, "*#pair part dim"], message: Float[Tensor, "*pair part dim"]
-    ) -> Float[Tensor, "*pair part dim"]:
-        """How far each dimension of a message is let in: 0 to 1."""
-        return (own * message).sigmoid_()
+
+def gate(own: Own, message: Met) -> Met:
+    """How far each dimension of a message is let in: 0 to 1."""
+    return (own * message).sigmoid_()
 
 
 class AttendedSum(nn.Module):
@@ -173,12 +201,32 @@ class AttendedSum(nn.Module):
         super().__init__()
         self.question = nn.Linear(dim, 1, bias=False)
 
-    def forward(
-        self, parts: Float[Tensor, "*pair part dim"], mask: Bool[Tensor, "*#pair part"]
-    ) -> Float[Tensor, "*pair dim"]:
-        """Weigh and add up the parts that exist."""
-        asked = self.question(parts)[..., 0] / math.sqrt(parts.shape[-1])
-        return (masked_softmax(asked, mask).unsqueeze(-2) @ parts).squeeze(-2)
+    def forward(self, gained: Met, own: Own, mask: Listening) -> Pooled:
+        """Weigh and add up parts with what they gained; the two are added only when pooled."""
+        asked = (self.question(gained) + self.question(own))[..., 0] / math.sqrt(own.shape[-1])
+        weights = masked_softmax(asked, mask)
+        pooled = (weights.unsqueeze(2) @ gained)[:, :, 0]
+        if len(own) == len(weights):
+            return pooled + (weights.unsqueeze(2) @ own)[:, :, 0]
+        return pooled + (weights.transpose(0, 1) @ own[0]).transpose(0, 1)
+
+    def of_messages(
+        self, shares: Shares, vectors: Float[Tensor, "outer other dim"], mask: Listening
+    ) -> Pooled:
+        """Weigh and add up messages, given what they are made of."""
+        asked = heard(shares, self.question(vectors))[..., 0] / math.sqrt(vectors.shape[-1])
+        weights = masked_softmax(asked, mask).unsqueeze(2)
+        return (weights @ shares)[:, :, 0] @ vectors
+
+
+def heard(shares: Shares, vectors: Float[Tensor, "outer other dim"]) -> Met:
+    """The messages: one matrix product for each item that is listened to."""
+    return (shares.flatten(1, 2) @ vectors).unflatten(1, shares.shape[1:3])
+
+
+def listening(of_items: Tensor, *, grid: bool) -> Tensor:
+    """What belongs to the items that listen, shaped to meet every item or one that speaks."""
+    return of_items.unsqueeze(0 if grid else 1)
 
 
 def masked_softmax(
@@ -186,6 +234,14 @@ def masked_softmax(
 ) -> Float[Tensor, "*pair part"]:
     """Shares over the parts that exist; every item has one at least."""
     return logits.masked_fill(~mask, float("-inf")).softmax(dim=-1)
+
+
+def keep_freed_memory() -> None:
+    """Free one large block, after which glibc no longer gives the smaller ones back at once.
+
+    Otherwise every block of pairs takes its memory anew, page by page: a sixth of the time.
+    """
+    torch.empty(31 * 2**20, dtype=torch.uint8)
 
 
 def weight(inner: int, outer: int, *, bias: bool = True) -> nn.Linear:
