@@ -45,16 +45,19 @@ def test_a_share_of_everything_is_the_slow_model_alone():
     np.testing.assert_array_equal(np.argsort(-found.t2i), np.argsort(-slow.T))
 
 
-@pytest.mark.parametrize(("share", "items", "depth"), [(0.1, 150, 15), (0.07, 100, 7), (0.1, 3, 1)])
-def test_the_shortlist_is_rounded_up(share, items, depth):
+@pytest.mark.parametrize(
+    ("depth", "items", "count"),
+    [(0.1, 150, 15), (0.07, 100, 7), (0.1, 3, 1), (1.0, 7, 7), (5.0, 7, 5), (50.0, 7, 7)],
+)
+def test_a_share_is_rounded_up_and_a_number_is_taken_as_it_is(depth, items, count):
     scores = np.random.default_rng(0).normal(size=(2, items))
-    assert shortlist(scores, share).sum(axis=1).tolist() == [depth, depth]
+    assert shortlist(scores, depth).sum(axis=1).tolist() == [count, count]
 
 
-@pytest.mark.parametrize("share", [0.0, 1.5])
-def test_a_share_that_is_none_is_refused(share):
-    with pytest.raises(EvaluationError, match="share to re-rank"):
-        shortlist(np.zeros((2, 3)), share)
+@pytest.mark.parametrize("depth", [0.0, 1.5, -3.0])
+def test_a_depth_that_is_neither_is_refused(depth):
+    with pytest.raises(EvaluationError, match="depth to re-rank is"):
+        shortlist(np.zeros((2, 3)), depth)
 
 
 @pytest.mark.parametrize("similarity", [Cosine(), Attention("t2i", 9.0, "mean", 6.0)])

@@ -22,11 +22,14 @@ def test_everything_re_ranked_is_the_slow_model_and_less_scores_fewer_pairs():
     corpus = ten_images()
     fast = Scoring(Cosine(), embedded(10, 1), embedded(20, 1))
     slow = Scoring(Attention("t2i", 9.0, "mean", 6.0), embedded(10, 4), embedded(20, 3))
-    lines = {line.label: line for line in sweep(fast, slow, [0.1, 1.0], corpus)}
+    lines = {line.label: line for line in sweep(fast, slow, [0.1, 1.0, 3.0], corpus)}
     assert lines["re-rank 100 %"].measures == lines["slow model alone"].measures
     assert lines["slow model alone"].measures != lines["fast model alone"].measures
     assert 10 * 2 <= lines["re-rank 10 %"].pairs <= 10 * 2 + 20 * 1
     assert lines["re-rank 100 %"].pairs == lines["slow model alone"].pairs == 200
+    assert 10 * 3 <= lines["re-rank 3"].pairs <= 10 * 3 + 20 * 3
+    assert lines["fast model alone"].complexity == "O(N²D)"
+    assert lines["slow model alone"].complexity == "O(N²M²D)"
     assert all(line.query > 0 and line.whole > 0 for line in lines.values())
 
 

@@ -36,6 +36,27 @@ def test_a_later_stage_begins_with_the_messages_of_the_first(tmp_path):
         assert torch.equal(after[key], value), key
 
 
+def test_a_stage_may_take_over_some_parameters_alone(tmp_path):
+    rows = [
+        {"label": "messages", "method": {"name": "camp", "fuse": False}},
+        {
+            "label": "means",
+            "method": {"name": "camp", "attend": False},
+            "start": "messages",
+            "take": ["image", "text"],
+        },
+    ]
+    recipe = Recipe.of("staged", {"row": rows}).tiny()
+    before = finished(recipe, "messages", tmp_path).model.state_dict()
+    row = recipe.row("means")
+    model = row.method.model(SIZES)
+    own = {key: value.clone() for key, value in model.state_dict().items()}
+    begin(model, row, run_folder(recipe, recipe.row("messages"), 0, tmp_path))
+    for key, value in model.state_dict().items():
+        taken = key.startswith(("image", "text"))
+        assert torch.equal(value, before[key] if taken else own[key]), key
+
+
 def test_a_stage_without_the_one_before_it_is_refused(tmp_path):
     recipe = Recipe.load(STAGED).tiny()
     row = recipe.row("everything")

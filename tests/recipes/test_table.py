@@ -8,9 +8,12 @@ import pytest
 import torch
 
 from deixis.cli.progress import Bars
+from deixis.data.corpus import Corpus
 from deixis.errors import RunError
+from deixis.evaluation.evaluate import judge
 from deixis.evaluation.hubness import corrected
 from deixis.methods.matcher import load
+from deixis.recipes.card import model_card
 from deixis.recipes.derive import derive
 from deixis.recipes.prepare import prepare, prepare_for
 from deixis.recipes.recipe import Derived, Recipe
@@ -38,6 +41,28 @@ def test_the_papers_number_stands_under_ours_in_every_form():
     assert "| printed in the paper |" in made.markdown()
     assert "A &lt;table&gt;" in made.html()
     assert json.loads(json.dumps(made.record()))["rows"][0]["printed"] == {"rsum": 299.5}
+
+
+def test_costs_stand_before_the_measures_where_a_recipe_shows_them():
+    line = Line("ours", ({"rsum": 300.0, "query_ms": 1.25, "whole_s": 40.0},), {}, "O(N²D)")
+    made = Report("t", "p", "", (line,), costs=True)
+    assert made.headings[:4] == ["", "complexity", "a query, ms", "whole split, s"]
+    assert made.rows()[0][:4] == ["ours", "O(N²D)", "1.2", "40.0"]
+    assert "complexity" not in Report("t", "p", "", (line,)).headings
+
+
+@pytest.mark.parametrize(("swapped", "said"), [(40.0, "as they should"), (60.0, "against what")])
+def test_a_card_says_whether_gates_do_what_they_promise(swapped, said):
+    recipe = Recipe.load(ROOT / "recipes/camp_scenes.toml")
+    result = judge(np.eye(2), two_images()).to_dict()
+    assert "Gates" not in model_card(recipe, recipe.rows[0], 0, result)
+    result["measures"] |= {"gate": 50.0, "gate_swapped": swapped}
+    assert said in model_card(recipe, recipe.rows[0], 0, result)
+
+
+def two_images() -> Corpus:
+    own = np.array([[0, 0], [1, 1]])
+    return Corpus("two", Path(), ("0.jpg", "1.jpg"), ("a", "b"), own[:, 0], own, ("test", "test"))
 
 
 def nothing(*args) -> None:

@@ -29,9 +29,12 @@ def run_recipe(
     for row in recipe.rows:
         prepared = prepare_once(row.data)
         results = [run_one(recipe, row, seed, prepared, runs).result for seed in recipe.seeds]
-        lines.append(Line(row.label, tuple(result["measures"] for result in results), row.printed))
+        seeds = tuple({**result.get("costs", {}), **result["measures"]} for result in results)
+        complexity = row.method.model(prepared.sizes).similarity.complexity if recipe.costs else ""
+        lines.append(Line(row.label, seeds, row.printed, complexity))
     lines += [derived_line(recipe, line, prepare_once, runs) for line in recipe.derived]
-    return recipe, Report(recipe.title, recipe.paper, recipe.note, tuple(lines))
+    made = Report(recipe.title, recipe.paper, recipe.note, tuple(lines), recipe.costs)
+    return recipe, made
 
 
 def _without_learning(recipe: Recipe, test: Corpus) -> list[Line]:

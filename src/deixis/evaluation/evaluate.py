@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jaxtyping import Float
 from numpy import ndarray
@@ -9,8 +10,10 @@ from numpy import ndarray
 from deixis.data.corpus import Corpus
 from deixis.data.dataset import Dataset
 from deixis.errors import EvaluationError
+from deixis.evaluation.cost import Scoring, timed
 from deixis.evaluation.encode import encode
 from deixis.evaluation.folds import consecutive, mean_of_folds, ranks_in_folds
+from deixis.evaluation.gates import gate_measures
 from deixis.evaluation.measures import both_ways, precision_measures, rank_measures
 from deixis.evaluation.qrels import Qrels
 from deixis.evaluation.ranks import places
@@ -27,8 +30,13 @@ def scores_of(model: Model, dataset: Dataset) -> Float[ndarray, "image text"]:
 
 
 def evaluate(model: Model, dataset: Dataset) -> Result:
-    """Rank the whole split both ways."""
-    return judge(scores_of(model, dataset), dataset.corpus)
+    """Rank the whole split both ways, note the time, look at the gates of a model that has some."""
+    scoring = Scoring(model.similarity, *encode(model, dataset))
+    scores, seconds = timed(scoring.matrix)
+    result = judge(scores, dataset.corpus)
+    measures = result.measures | gate_measures(scoring, dataset)
+    costs = {"query_ms": 1000.0 * scoring.query_seconds(), "whole_s": seconds}
+    return replace(result, measures=measures, costs=costs)
 
 
 def judge(scores: Float[ndarray, "image text"], corpus: Corpus) -> Result:

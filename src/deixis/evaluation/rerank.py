@@ -38,13 +38,13 @@ class Reranked:
         return both_ways(rank_measures(i2t), rank_measures(t2i))
 
 
-def rerank(fast: Float[ndarray, "image text"], slow: Scorer, share: float) -> Reranked:
-    """Re-score the best share of every query's gallery; a pair both directions want, once.
+def rerank(fast: Float[ndarray, "image text"], slow: Scorer, depth: float) -> Reranked:
+    """Re-score the best of every query's gallery; a pair both directions want, once.
 
     The order of the rest stays the fast model's, below everything re-scored.
     """
-    texts_of = shortlist(fast, share)
-    images_of = shortlist(fast.T, share)
+    texts_of = shortlist(fast, depth)
+    images_of = shortlist(fast.T, depth)
     image, text = np.nonzero(texts_of | images_of.T)
     scores = np.full(fast.shape, -np.inf)
     scores[image, text] = slow(image, text)
@@ -52,14 +52,19 @@ def rerank(fast: Float[ndarray, "image text"], slow: Scorer, share: float) -> Re
     return Reranked(i2t, t2i, len(image))
 
 
-def shortlist(scores: Float[ndarray, "query item"], share: float) -> Bool[ndarray, "query item"]:
-    """The best share of each query's items, rounded up; of equal scores the lower index."""
-    if not 0 < share <= 1:
-        raise EvaluationError(f"the share to re-rank is {share}; it must be above 0, at most 1")
+def shortlist(scores: Float[ndarray, "query item"], depth: float) -> Bool[ndarray, "query item"]:
+    """The best of each query's items; of equal scores the lower index.
+
+    Up to 1 the depth is a share of the gallery, rounded up; above, a number of items.
+    """
+    if depth <= 0 or (depth > 1 and depth != int(depth)):
+        raise EvaluationError(
+            f"the depth to re-rank is {depth:g}; it is a share above 0, up to 1, or a whole number"
+        )
     # 0.07 · 100 is a little more than 7 in floating point, and must not become 8.
-    depth = math.ceil(share * scores.shape[1] - 1e-9)
+    count = math.ceil(depth * scores.shape[1] - 1e-9) if depth <= 1 else int(depth)
     chosen = np.zeros(scores.shape, dtype=bool)
-    np.put_along_axis(chosen, nearest(scores, depth).items, True, axis=1)
+    np.put_along_axis(chosen, nearest(scores, min(count, scores.shape[1])).items, True, axis=1)
     return chosen
 
 

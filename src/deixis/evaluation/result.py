@@ -31,6 +31,7 @@ class Result:
     ranks: Ranks = field(repr=False)
     tie_rule: Ties = "against the system"
     graded: Graded = field(default_factory=dict, repr=False)  # what each query scored, in percent
+    costs: dict[str, float] = field(default_factory=dict, compare=False)  # of scoring, if measured
 
     @property
     def queries(self) -> dict[str, int]:

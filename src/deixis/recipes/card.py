@@ -23,6 +23,18 @@ A model of **{paper.title}** ({paper.authors}, {paper.venue} {paper.year}), trai
 | measure | value |
 |---|---|
 {measures}
-
+{_gates(result["measures"])}
 Load it with `deixis.load("this folder")`. It knows what its training data shows and no more.
+"""
+
+
+def _gates(measures: Mapping[str, float]) -> str:
+    """Whether gates open wider where picture and text belong together."""
+    if not {"gate", "gate_swapped"} <= measures.keys():
+        return ""
+    own, swapped = measures["gate"], measures["gate_swapped"]
+    verdict = "as they should" if own > swapped else "**against what the method promises**"
+    return f"""
+Gates are open {own:.1f} % on average where a text belongs to its image and {swapped:.1f} % where it
+was swapped for another's, {verdict}.
 """

@@ -7,10 +7,11 @@ from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.errors import RecipeError
+from deixis.evaluation.cost import Scoring
 from deixis.evaluation.encode import encode
 from deixis.evaluation.evaluate import ensemble, judge
 from deixis.evaluation.hubness import corrected, popularity
-from deixis.evaluation.rerank import rerank, scorer
+from deixis.evaluation.sweep import together
 from deixis.evaluation.trace_controls import controlled
 from deixis.methods.matcher import load
 from deixis.recipes.prepare import Prepared
@@ -29,11 +30,14 @@ def derive(derived: Derived, runs: Sequence[tuple[Path, Prepared]]) -> dict[str,
 def _reranked(derived: Derived, runs: Sequence[tuple[Path, Prepared]]) -> dict[str, float]:
     if len(runs) != 2:
         raise RecipeError(f"'{derived.label}' re-ranks: of = [a fast row, a slow row]")
-    (fast, prepared), (slow, others) = runs
-    model = load(slow).model
-    test = others.splits["test"]
-    score = scorer(model.similarity, *encode(model, test))
-    return rerank(_scores(fast, prepared, derived), score, derived.rerank).measures(test.corpus)
+    if derived.bank or derived.control:
+        raise RecipeError(f"'{derived.label}' re-ranks: it takes neither bank nor control")
+    scorings = []
+    for run, prepared in runs:
+        model = load(run).model
+        scorings.append(Scoring(model.similarity, *encode(model, prepared.splits["test"])))
+    found = together(*scorings, derived.rerank, runs[0][1].splits["test"].corpus)
+    return found.measures | found.costs
 
 
 def _scores(run: Path, prepared: Prepared, derived: Derived) -> Float[ndarray, "image text"]:

@@ -68,6 +68,7 @@ class Row:
     data: DataSpec
     train: TrainSpec
     start: str = ""  # label of an earlier row whose trained weights this one begins with
+    take: tuple[str, ...] = ()  # parameter prefixes it takes over from there; empty: all
     printed: Mapping[str, float] = field(default_factory=dict)
     offline: OfflineSpec | None = None  # negatives to mine with an earlier row's model
 
@@ -85,7 +86,7 @@ class Derived:
     of: tuple[str, ...]
     bank: int = 0  # nearest training items that say how popular an item is; 0: no correction
     control: str = ""  # of ``evaluation.trace_controls``; empty: queries as they are
-    rerank: float = 0.0  # share of the first row's ranking that the second orders anew; 0: none
+    rerank: float = 0.0  # share or number of the first row's best that the second orders anew
     printed: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -115,6 +116,7 @@ class Recipe:
     seeds: tuple[int, ...] = (0,)
     judge: Judge = "pairs"
     note: str = ""
+    costs: bool = False  # show complexity and CPU time of scoring beside the measures
 
     @classmethod
     def load(cls, path: Path, overrides: Sequence[str] = ()) -> "Recipe":
@@ -162,6 +164,7 @@ class Recipe:
             seeds=tuple(table.get("seeds", (0,))),
             judge=convert(table.get("judge", "pairs"), Judge, "judge"),
             note=table.get("note", ""),
+            costs=convert(table.get("costs", False), bool, "costs"),
         )
 
     def row(self, label: str) -> Row:

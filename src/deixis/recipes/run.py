@@ -116,6 +116,8 @@ def earlier_run(recipe: Recipe, label: str, seed: int, folder: Path) -> Path:
 def begin(model: Model, row: Row, earlier: Path) -> None:
     """Give a model the weights of an earlier stage; what that stage lacks stays as it starts."""
     weights = read_tensors(earlier / WEIGHTS)[0]
+    if row.take:
+        weights = {name: value for name, value in weights.items() if name.startswith(row.take)}
     try:
         unknown = model.load_state_dict(weights, strict=False).unexpected_keys
     except RuntimeError as error:
@@ -135,6 +137,8 @@ def claim(folder: Path, row: Row, seed: int) -> None:
     }
     if row.start:
         record["start"] = row.start
+    if row.take:
+        record["take"] = list(row.take)
     if row.offline:
         record["offline"] = asdict(row.offline)
     path = folder / RESOLVED

@@ -37,6 +37,8 @@ COCO = {
     )
 }
 TWINS = {"swap": "swap binding", "twin": "right twin"}  # where a corpus has twins to tell apart
+GATES = {"gate": "gates", "gate_swapped": "swapped"}  # where a model has some
+COSTS = {"query_ms": "a query, ms", "whole_s": "whole split, s"}  # where a recipe shows them
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,7 @@ class Line:
     label: str
     seeds: tuple[Mapping[str, float], ...]
     printed: Mapping[str, float]
+    complexity: str = ""  # of scoring, where the table shows costs
 
     def cell(self, key: str) -> str:
         """Mean over seeds, ± their standard deviation when there are several."""
@@ -64,6 +67,7 @@ class Report:
     paper: str
     note: str
     lines: tuple[Line, ...]
+    costs: bool = False
 
     @property
     def columns(self) -> dict[str, str]:
@@ -78,24 +82,31 @@ class Report:
             return COCO
         twins = {key: name for key, name in TWINS.items() if key in measured}
         asking = {key: name for key, name in COLUMNS.items() if key.startswith("t2i")}
-        return asking | twins if twins else COLUMNS
+        gates = {key: name for key, name in GATES.items() if key in measured}
+        return (COSTS if self.costs else {}) | (asking | twins if twins else COLUMNS) | gates
+
+    @property
+    def headings(self) -> list[str]:
+        """Of the label, the complexity where costs are shown, and the measures."""
+        return ["", *(["complexity"] if self.costs else []), *self.columns.values()]
 
     def rows(self) -> list[list[str]]:
         """Cells as text: a label and a cell a column; the paper's numbers under ours."""
         out, columns = [], self.columns
         for line in self.lines:
-            out.append([line.label, *(line.cell(key) for key in columns)])
+            price = [line.complexity or "–"] if self.costs else []
+            out.append([line.label, *price, *(line.cell(key) for key in columns)])
             if line.printed:
                 found = (line.printed.get(key) for key in columns)
                 paper = ["–" if value is None else f"{value:.1f}" for value in found]
-                out.append(["  printed in the paper", *paper])
+                out.append(["  printed in the paper", *["–"] * len(price), *paper])
         return out
 
     def terminal(self) -> Table:
         """For a terminal."""
         table = Table(title=self.title, caption=self.note or None, title_justify="left")
         table.add_column("", no_wrap=True, overflow="fold")
-        for heading in self.columns.values():
+        for heading in self.headings[1:]:
             table.add_column(heading, justify="right")
         for row in self.rows():
             table.add_row(*row, style="dim" if row[0].startswith(" ") else None)
@@ -103,14 +114,14 @@ class Report:
 
     def markdown(self) -> str:
         """For a document."""
-        columns = self.columns
-        lines = [["", *columns.values()], ["---", *["---:"] * len(columns)], *self.rows()]
+        ruler = ["---", *["---:"] * (len(self.headings) - 1)]
+        lines = [self.headings, ruler, *self.rows()]
         body = "\n".join("| " + " | ".join(cell.strip() for cell in line) + " |" for line in lines)
         return f"**{self.title}**\n\n{body}\n\n{self.note}\n"
 
     def html(self) -> str:
         """For a page."""
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in ("", *self.columns.values()))
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.headings)
         body = "".join(
             "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
             for row in self.rows()

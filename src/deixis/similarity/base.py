@@ -55,6 +55,8 @@ class Similarity(nn.Module, ABC):
     """Scores images against texts; a paper writes ``score`` and nothing else."""
 
     exact: ClassVar[bool] = False  # an inner-product index over single vectors gives the same order
+    # Of N images with N texts of M parts in D dimensions, as papers write it.
+    complexity: ClassVar[str] = "O(N²M²D)"
 
     @abstractmethod
     def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
@@ -91,6 +93,7 @@ class Cosine(Similarity):
     """
 
     exact = True
+    complexity = "O(N²D)"
 
     def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
         """Multiply the only part of each side."""

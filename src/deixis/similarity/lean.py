@@ -42,6 +42,9 @@ class _Lean(torch.autograd.Function):
         *learned: Tensor,
     ) -> Float[Tensor, "image text"]:
         ctx.similarity = similarity
+        kind = v.device.type
+        half = torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind)
+        ctx.products = torch.autocast(kind, half[0], enabled=half[1])  # the same on the way back
         ctx.save_for_backward(v_mask, w_mask, v, w)
         return similarity.score(Pairs(Embedding(v, v_mask), Embedding(w, w_mask), grid=True))
 
@@ -54,7 +57,7 @@ class _Lean(torch.autograd.Function):
         if not len(image):
             return (None,) * (3 + len(needed))
         v, w = (side.detach().requires_grad_() for side in (v, w))
-        with torch.enable_grad():
+        with torch.enable_grad(), ctx.products:
             sides = Embedding(v, v_mask), Embedding(w, w_mask)
             scores = ctx.similarity.among(*sides, image, text)
         inputs = (v, w, *_learned(ctx.similarity))

@@ -130,6 +130,8 @@ class GatedFusion(Messages):
     *Paper*: CAMP 2019, equations 1–9, and the supplement's section 1.2 with ``attend`` off.
     """
 
+    complexity = "O(N²MD²)"
+
     def __init__(
         self, dim: int, fusion: Literal["sum", "concat"], *, attend: bool, squash: bool
     ) -> None:

@@ -33,6 +33,7 @@ class ReleasedFusion(Local[Fusing]):
     *Paper*: the code released with CAMP 2019; it differs from the paper's GatedFusion throughout.
     """
 
+    complexity = "O(N²MD²)"
     images_a_block = 4
     texts_a_block = 16
     pairs_a_block = 64
