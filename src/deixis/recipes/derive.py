@@ -36,7 +36,8 @@ def _reranked(derived: Derived, runs: Sequence[tuple[Path, Prepared]]) -> dict[s
     for run, prepared in runs:
         model = load(run).model
         scorings.append(Scoring(model.similarity, *encode(model, prepared.splits["test"])))
-    found = together(*scorings, derived.rerank, runs[0][1].splits["test"].corpus)
+    corpus = runs[0][1].splits["test"].corpus
+    found = together(scorings[0], scorings[1], derived.rerank, corpus)
     return found.measures | found.costs
 
 

@@ -49,7 +49,7 @@ class _Lean(torch.autograd.Function):
         return similarity.score(Pairs(Embedding(v, v_mask), Embedding(w, w_mask), grid=True))
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Float[Tensor, "image text"]) -> tuple[Tensor | None, ...]:
         v_mask, w_mask, v, w = ctx.saved_tensors
         image, text = gradient.nonzero(as_tuple=True)
@@ -59,8 +59,12 @@ class _Lean(torch.autograd.Function):
         v, w = (side.detach().requires_grad_() for side in (v, w))
         with torch.enable_grad(), ctx.products:
             sides = Embedding(v, v_mask), Embedding(w, w_mask)
-            scores = ctx.similarity.among(*sides, image, text)
+            if 2 * len(image) < gradient.numel():
+                scores = ctx.similarity.among(*sides, image, text)
+                gradient = gradient[image, text]
+            else:
+                scores = ctx.similarity.score(Pairs(*sides, grid=True))
         inputs = (v, w, *_learned(ctx.similarity))
-        found = torch.autograd.grad(scores, inputs, gradient[image, text], allow_unused=True)
+        found = torch.autograd.grad(scores, inputs, gradient, allow_unused=True)
         wanted = (grad if need else None for grad, need in zip(found, needed, strict=True))
         return (None, None, None, *wanted)
