@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from deixis.cli import demo as demo_verb
 from deixis.cli.app import app, load_verbs
+from deixis.data.narratives import Narrative, narrative_record
 from deixis.data.read import read_corpus
 from deixis.features.graph import cache_folder
 from deixis.recipes.recipe import Recipe
@@ -54,6 +55,20 @@ def test_the_page_answers_words_and_words_with_a_trace(library):
         assert why["method"] == "removal" and len(why["boxes"]) == len(why["regions"]) > 4
         page = client.get("/")
         assert page.status_code == 200 and "Point at where it is" in page.text
+
+
+def test_a_line_of_localized_narratives_is_a_query_of_the_command(library, tmp_path):
+    scenes = read_corpus(cache_folder() / "scenes" / "120").narrated().split("test")
+    one = Narrative("x", scenes.narrations[0])
+    (tmp_path / "told.jsonl").write_text(json.dumps(narrative_record(one)) + "\n")
+    asked = ["search", "--library", str(library), "--json"]
+    told, said = (
+        json.loads(CliRunner().invoke(app, [*asked, *how], catch_exceptions=False).stdout)
+        for how in (["--narration", str(tmp_path / "told.jsonl")], [scenes.narrations[0].text])
+    )
+    assert told["query"]["text"] == said["query"]["text"]
+    assert told["text_order"] == [hit["id"] for hit in said["hits"]]
+    assert [hit["score"] for hit in told["hits"]] != [hit["score"] for hit in said["hits"]]
 
 
 def test_at_a_terminal_the_demo_ends_by_serving(library, monkeypatch):

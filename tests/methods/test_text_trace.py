@@ -122,7 +122,7 @@ def test_trace_dropout_forgets_traces_in_training_only():
 
 
 def test_queries_without_a_trace_take_their_own_tower_one_by_one():
-    model, batch = small(fusion="word", trace_dropout=0.5, bare_tower=True), tokens()
+    model, batch = small(fusion="word", bare_tower=True), tokens()
     assert batch.trace is not None
     mask = batch.trace.mask.clone()
     mask[1] = False
@@ -131,14 +131,29 @@ def test_queries_without_a_trace_take_their_own_tower_one_by_one():
     assert torch.allclose(mixed[1], model.text(replace(batch, trace=None)).vectors[1], atol=1e-6)
 
 
-def test_both_towers_learn_from_a_batch():
-    torch.manual_seed(0)
-    model = small(fusion="word", trace_dropout=0.5, bare_tower=True).train()
-    many = tokens()
-    batch = Tokens(many.ids.repeat(8, 1), many.mask.repeat(8, 1), trace=trace(16))
-    model.text(batch).vectors[..., 0].sum().backward()
+def test_queries_with_and_without_a_trace_ask_halves_of_their_own():
+    model, batch = small(fusion="word", bare_tower=True), tokens()
+    traced, bare = (model.text(b).vectors for b in (batch, replace(batch, trace=None)))
+    half = traced.shape[-1] // 2
+    assert not traced[..., :half].any()
+    assert not bare[..., half:].any()
+    lengths = torch.cat([traced, bare, model.image(regions()).vectors]).norm(dim=-1)
+    assert torch.allclose(lengths, torch.ones_like(lengths), atol=1e-5)
+
+
+def test_both_towers_learn_from_a_batch_asked_both_ways():
+    model, batch = small(fusion="word", bare_tower=True), tokens()
+    assert batch.trace is not None
+    mask = batch.trace.mask.clone()
+    mask[1:] = False
+    model.text(replace(batch, trace=replace(batch.trace, mask=mask))).vectors.sum().backward()
     for tower in (model.text.body, model.text.bare):
         assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in tower.parameters())
+
+
+def test_a_bare_tower_and_forgotten_traces_are_one_too_many():
+    with pytest.raises(RecipeError, match="also_bare"):
+        TextTrace(bare_tower=True, trace_dropout=0.1)
 
 
 def test_a_word_and_the_box_drawn_meanwhile_get_equal_time_codes():

@@ -1,21 +1,27 @@
-"""`deixis search`: pictures found by words or by another picture."""
+"""`deixis search`: pictures found by words, by words and a trace, or by another picture."""
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from deixis.cli.app import app
 from deixis.cli.options import Json, LibraryFolder
 from deixis.cli.progress import say
+from deixis.errors import DataError
 
 
 @app.command()
 def search(
     text: Annotated[str | None, typer.Argument(help="What the picture shows.")] = None,
+    *,
     image: Annotated[
         Path | None, typer.Option(help="Search by this picture instead of words.")
+    ] = None,
+    narration: Annotated[
+        Path | None,
+        typer.Option(help="Search by the first Localized Narratives record of a file."),
     ] = None,
     library: LibraryFolder = Path("library"),
     top: Annotated[int, typer.Option("--top", "-t", help="How many hits.")] = 10,
@@ -33,7 +39,8 @@ def search(
     from deixis.search.query import Query
 
     condition = parse_filter(where) if where else None
-    results = verbs.search(Query(text=text, image=image, k=top, where=condition), library)
+    told = _told(narration) if narration else {"text": text}
+    results = verbs.search(Query(**told, image=image, k=top, where=condition), library)
     if as_json:
         print(json.dumps(results.to_dict(), indent=2))
     elif paths_only:
@@ -46,3 +53,14 @@ def search(
         for note in results.notes:
             say(f"[yellow]{note}[/]")
     raise typer.Exit(verbs.exit_code(results))
+
+
+def _told(file: Path) -> dict[str, Any]:
+    """What was said and drawn, as a query takes it; the trace counts in full."""
+    from deixis.data.narratives import read_narratives
+
+    first = next(iter(read_narratives(file)), None)
+    if first is None:
+        raise DataError(f"{file} holds no narrative to search by")
+    told = first.narration
+    return {"text": told.text, "strokes": told.strokes, "words": told.words, "trace_weight": 1.0}

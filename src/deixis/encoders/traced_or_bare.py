@@ -1,5 +1,6 @@
-"""A query tower that learns to do without a trace, perhaps by a second tower for it."""
+"""Query towers that do without a trace when there is none."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import torch
@@ -10,31 +11,43 @@ from deixis.encoders.encoder import Encoder
 from deixis.types import Embedding, Regions, Tokens, map_tensors
 
 
-class TracedOrBare(Encoder):
-    """Forgets a share of the traces in training, so that a query without one is no surprise.
+class ForgetfulTraced(Encoder):
+    """Forgets a share of the traces in training, so that a query without one is no surprise."""
 
-    With a bare tower, queries without a trace are its own. Both towers are trained against the
-    same images, so one index serves both.
-    """
-
-    def __init__(self, traced: Encoder, bare: Encoder | None, rate: float) -> None:
+    def __init__(self, traced: Encoder, rate: float) -> None:
         super().__init__(traced.body, traced.head)
-        self.bare = bare
         self.rate = rate
 
     def forward(self, batch: Regions | Tokens) -> Embedding:
-        """Embed every query by the tower that fits it."""
+        """Embed every query, some as if nothing had been drawn."""
         assert isinstance(batch, Tokens)
-        if self.training:
-            batch = forget_traces(batch, self.rate)
+        return super().forward(forget_traces(batch, self.rate) if self.training else batch)
+
+
+class TracedOrBare(Encoder):
+    """One tower for queries with a trace, one for those without; each asks its own half.
+
+    The images have a half for either (``encoders.image_halves``), so one index serves both, and
+    what a trace teaches takes nothing from queries without one.
+    """
+
+    def __init__(self, traced: Encoder, bare: Encoder) -> None:
+        super().__init__(traced.body, traced.head)
+        self.bare = bare
+
+    def forward(self, batch: Regions | Tokens) -> Embedding:
+        """Embed every query by the tower that fits it: bare ones first half, traced ones second."""
+        assert isinstance(batch, Tokens)
         traced = has_trace(batch)
-        if self.bare is None or traced.all():
-            return super().forward(batch)
-        if not traced.any():
-            return self.bare(replace(batch, trace=None))
-        own, other = super().forward(_rows(batch, traced)), self.bare(_rows(batch, ~traced))
-        vectors = own.vectors.new_empty(len(traced), *own.vectors.shape[1:])
-        vectors[traced], vectors[~traced] = own.vectors, other.vectors
+        halves: list[Tensor] = []
+        towers: tuple[Callable[[Tokens], Embedding], ...] = (self.bare, super().forward)
+        for half, (tower, own) in enumerate(zip(towers, (~traced, traced), strict=True)):
+            if own.any():
+                found = tower(_rows(batch, own)).vectors
+                both = found.new_zeros(len(traced), 1, 2, found.shape[-1])
+                both[own, :, half] = found
+                halves.append(both.flatten(start_dim=2))
+        vectors = torch.stack(halves).sum(dim=0)
         return Embedding(vectors, torch.ones_like(vectors[..., 0], dtype=torch.bool))
 
 

@@ -5,14 +5,16 @@ from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
 from deixis.encoders.geometry import GeometryCode
+from deixis.encoders.image_halves import ImageHalves
 from deixis.encoders.placed_regions import PlacedRegions
 from deixis.encoders.position import IndexPosition, TimePosition
-from deixis.encoders.traced_or_bare import TracedOrBare
+from deixis.encoders.traced_or_bare import ForgetfulTraced, TracedOrBare
 from deixis.encoders.traced_words import EmbedderShape, Words, WordsAndBoxes, WordsWithBoxes
 from deixis.encoders.transformer import Transformer
 from deixis.errors import RecipeError
 from deixis.heads.mlp import MeanMLP
 from deixis.losses.base import Objective, Term
+from deixis.losses.both_kinds import BothKinds
 from deixis.losses.contrastive import Contrastive
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
 from deixis.similarity.base import Cosine
@@ -51,31 +53,33 @@ class TextTrace(Method):
     dropout: float = 0.3  # of embedders and poolers
     layer_dropout: float = 0.1  # inside the transformers
     trace_dropout: float = 0.0  # share of traces forgotten in training
-    bare_tower: bool = False  # of queries without a trace; train.also_bare brings them
+    bare_tower: bool = False  # of its own on both sides for queries without a trace
     normalise: bool = False  # batch normalisation in the poolers
 
     def __post_init__(self) -> None:
         if self.dim % self.heads:
             raise RecipeError(f"dim is {self.dim}, which {self.heads} heads cannot share evenly")
+        if self.bare_tower and self.trace_dropout:
+            raise RecipeError("a bare tower learns from train.also_bare; trace_dropout must be 0")
 
     def model(self, sizes: Sizes) -> Model:
         """Regions with boxes against words with a trace."""
-        image = PlacedRegions(
-            sizes.region,
-            self.word_dim,
-            self.geometry,
-            self.dropout,
-            self._transformer(self.image_depth),
-        )
-        query = self._query(sizes, self.fusion)
-        if self.trace_dropout or self.bare_tower:
-            bare = self._query(sizes, "none") if self.bare_tower else None
-            query = TracedOrBare(query, bare, self.trace_dropout)
-        return Model(Encoder(image, self._pooler()), query, Cosine())
+        image, query = self._image(sizes), self._query(sizes, self.fusion)
+        if self.bare_tower:
+            image = ImageHalves(image, self._image(sizes))
+            query = TracedOrBare(query, self._query(sizes, "none"))
+        elif self.trace_dropout:
+            query = ForgetfulTraced(query, self.trace_dropout)
+        return Model(image, query, Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
         """Pick each pair out of the batch, both ways."""
-        return Objective(Term("rank", Contrastive()))
+        return Objective(Term("rank", BothKinds() if self.bare_tower else Contrastive()))
+
+    def _image(self, sizes: Sizes) -> Encoder:
+        transformer = self._transformer(self.image_depth)
+        body = PlacedRegions(sizes.region, self.word_dim, self.geometry, self.dropout, transformer)
+        return Encoder(body, self._pooler())
 
     def _query(self, sizes: Sizes, fusion: str) -> Encoder:
         position = IndexPosition if self.position == "index" else TimePosition

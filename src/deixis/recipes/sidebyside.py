@@ -74,15 +74,16 @@ def _query(corpus: Corpus, way: str, query: int, runs: tuple[Judged, Judged]) ->
     told = corpus.narrations.get(query) if way == "t2i" else None
     strokes = told.strokes if told else ()
     asked = text_card(corpus, query) if way == "t2i" else image_card(corpus, query, right=False)
+    pairs = corpus.pairs if way == "t2i" else corpus.pairs[:, ::-1]
+    right = set(pairs[pairs[:, 1] == query, 0].tolist())
     if strokes:
         asked += _shown(with_trace(blank_canvas(THUMBNAIL), strokes), "the trace drawn", "other")
+        asked += "".join(image_card(corpus, image, True, strokes) for image in sorted(right))
     yield f"<section><div class=query>{asked}</div>"
     for run in runs:
         yield f"<div><h3>{html.escape(run.name)}, rank {run.ranks[way][query]}</h3>"
         yield "<div class=found>"
         scores = run.scores[:, query] if way == "t2i" else run.scores[query]
-        pairs = corpus.pairs if way == "t2i" else corpus.pairs[:, ::-1]
-        right = set(pairs[pairs[:, 1] == query, 0].tolist())
         best = nearest(scores[None, :], IMAGES if way == "t2i" else TEXTS).items[0]
         for item in best.tolist():
             if way == "t2i":
