@@ -3,7 +3,7 @@ import pytest
 from PIL import Image
 
 from deixis.search.library import Library
-from deixis.search.look import ALIKE, distance, look_at, stacked
+from deixis.search.look import ALIKE, Look, distance, look_at, stacked
 from deixis.search.query import Query
 from deixis.search.searcher import Searcher
 
@@ -35,7 +35,19 @@ def test_scaling_recompressing_and_toning_leave_the_print(look):
 def test_other_motifs_have_other_prints(look):
     looks = [look(motif(seed)) for seed in range(12)]
     assert min(distance(a, b) for i, a in enumerate(looks) for b in looks[:i]) > 2 * ALIKE
-    assert stacked(looks) == list(range(12))
+    assert stacked(looks) == [[place] for place in range(12)]
+
+
+def test_pictures_go_under_the_first_they_nearly_equal_and_no_chains_form():
+    def print_of(*bits):
+        changed = np.zeros(256, dtype=np.uint8)
+        changed[list(bits)] = 1
+        return Look(1, 1, np.packbits(changed).tobytes())
+
+    near, far = print_of(*range(10)), print_of(*range(20))  # 10 from its neighbour, 20 from zero
+    assert distance(print_of(), far) > ALIKE
+    assert stacked([print_of(), None, near, far, near, print_of(200)]) == [[0, 2, 4, 5], [1], [3]]
+    assert stacked([]) == []
 
 
 def test_the_size_is_that_of_the_upright_picture(look):

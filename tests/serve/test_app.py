@@ -237,6 +237,13 @@ def test_pictures_indexed_meanwhile_are_found(client, library, monkeypatch):
     assert client.get("/v1/search", params={"text": "x"}).json()["searched"] == 41
 
 
+def test_a_library_that_vanishes_is_told_not_crashed_on(client, library, monkeypatch):
+    monkeypatch.setattr("deixis.serve.worker.FRESH", 0.0)
+    assert client.get("/v1/library").status_code == 200
+    (library / "current").unlink()
+    assert_problem(client.get("/v1/search", params={"text": "a"}), 400, "is gone")
+
+
 def test_the_library_tells_what_can_be_asked(client, library):
     told = client.get("/v1/library").json()
     assert told["labels"] == ["cat", "dog"]

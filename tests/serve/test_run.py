@@ -1,17 +1,14 @@
 """Where a server may listen, and that `deixis search` asks one that runs."""
 
 import json
-import os
 import re
 import signal
 import stat
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from browser import serving
 from fake_encoder import FakeEncoder
+from fake_server import fake_server
 from typer.testing import CliRunner
 
 from deixis.cli.app import app as command
@@ -82,38 +79,18 @@ def test_a_server_that_is_gone_is_not_missed(library, monkeypatch, left):
     assert len(verbs.search(Query(text="a red ball"), library).hits) == 10
 
 
-SERVE = """
-import sys
-sys.path.insert(0, sys.argv[1])
-from fake_encoder import FakeEncoder
-from deixis.serve import app
-app.create_app.__defaults__ = (None, lambda source: FakeEncoder(), 64, "exact")
-sys.argv[1:2] = ["serve"]
-from deixis.cli import main
-main()
-"""
-
-
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_served_library_is_found_and_left_usable_however_the_server_ends(
     library, monkeypatch, end
 ):
     """The command itself serves; only its model is a stand-in."""
-    fakes = str(Path(__file__).parent.parent / "search")
-    arguments = [sys.executable, "-c", SERVE, fakes, "-l", str(library), "--port", "0"]
-    server = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
-    try:
-        line = server.stdout.readline()
-        assert re.search(r"http://127\.0\.0\.1:\d+", line), line
+    with fake_server(library) as (url, server):
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+", url)
         with monkeypatch.context() as patch:
             patch.setattr(verbs, "open_run", lambda source: pytest.fail("a model was loaded"))
             assert len(verbs.search(Query(text="a red ball", k=3), library).hits) == 3
         server.send_signal(end)
         server.wait(20)
-    finally:
-        server.kill()
-        server.communicate()
     assert (library / ADDRESS).exists() == (end == signal.SIGKILL)
     monkeypatch.setattr(verbs, "open_run", lambda source: FakeEncoder())
     assert len(verbs.search(Query(text="a red ball", k=3), library).hits) == 3
-    assert os.path.exists(library / "current")

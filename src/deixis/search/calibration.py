@@ -39,13 +39,13 @@ class Calibration:
         self, samples: Float32[ndarray, "query row"], best: Float32[ndarray, " query"]
     ) -> None:
         pairs = zip(samples, best, strict=True)
-        self._bests = [Spread.over(sample).of(float(score)) for sample, score in pairs]
+        reached = [Spread.over(sample).of(float(score)) for sample, score in pairs]
+        self._confident, self._maybe = np.quantile(reached, [CONFIDENT, MAYBE]).tolist()
 
     def bands(self, sample: Float32[ndarray, " row"], scores: Sequence[float]) -> list[Band]:
         """How much each score of a query stands out, given its scores over a sample."""
         own = Spread.over(sample)
-        confident, maybe = np.quantile(self._bests, [CONFIDENT, MAYBE])
-        return [_band(own.of(score), confident, maybe) for score in scores]
+        return [_band(own.of(score), self._confident, self._maybe) for score in scores]
 
 
 @dataclass(frozen=True, slots=True)

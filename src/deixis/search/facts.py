@@ -1,8 +1,9 @@
 """What a library knows of pictures beside their vectors: looks, labels and caption words."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from jaxtyping import Int64
@@ -24,6 +25,8 @@ CREATE TABLE IF NOT EXISTS note (
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS note_of_source ON note (source);
 """
+T = TypeVar("T")
+LOT = 10_000  # SQLite takes some 32,000
 TABLES = {"look": 4, "note_source": 3, "note": 4}
 
 
@@ -51,9 +54,11 @@ class Facts:
 
     def looks(self, names: Sequence[str]) -> dict[str, Look]:
         """Sizes and fingerprints of some contents, as far as they are known."""
-        marks = ",".join("?" * len(names))
-        found = self._db.execute(f"SELECT * FROM look WHERE hash IN ({marks})", names)
-        return {name: Look(width, height, print) for name, width, height, print in found}
+        found: dict[str, Look] = {}
+        for some in cut(names):
+            rows = self._db.execute(f"SELECT * FROM look WHERE hash IN ({marks(some)})", some)
+            found |= {name: Look(width, height, print) for name, width, height, print in rows}
+        return found
 
     def sources(self) -> set[NoteSource]:
         """The metadata files whose notes are held."""
@@ -95,5 +100,15 @@ class Facts:
         """Give another manifest all that is known here."""
         for table, columns in TABLES.items():
             rows = self._db.execute(f"SELECT * FROM {table}")
-            marks = ",".join("?" * columns)
-            other._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", rows)
+            values = ",".join("?" * columns)
+            other._db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({values})", rows)
+
+
+def cut(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """Values in lots that SQLite takes as parameters of one statement."""
+    return (values[start : start + LOT] for start in range(0, len(values), LOT))
+
+
+def marks(values: Sequence[Any]) -> str:
+    """A question mark for each value."""
+    return ",".join("?" * len(values))

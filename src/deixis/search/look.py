@@ -15,6 +15,7 @@ from deixis.errors import DataError
 from deixis.features.images import open_picture
 
 SIDE = 16
+TOGETHER = 256  # pictures compared with all others at once
 ALIKE = 16  # bits of 256 that near-duplicates may differ in
 
 
@@ -46,16 +47,21 @@ def distance(one: Look, other: Look) -> int:
     return (int.from_bytes(one.print) ^ int.from_bytes(other.print)).bit_count()
 
 
-def stacked(looks: Sequence[Look | None]) -> list[int]:
-    """For every picture the place of the first one it nearly equals, its own when there is none."""
+def stacked(looks: Sequence[Look | None]) -> list[list[int]]:
+    """Places of pictures in stacks: each under the first one above it that it nearly equals."""
     known = [place for place, look in enumerate(looks) if look is not None]
-    prints = np.frombuffer(b"".join(look.print for look in looks if look is not None), np.uint8)
-    prints = prints.reshape(len(known), SIDE * SIDE // 8)
-    first = list(range(len(looks)))
-    heads = np.zeros(len(known), dtype=bool)
-    for number, place in enumerate(known):
-        differ = np.bitwise_count(prints[:number] ^ prints[number]).sum(axis=1)
-        alike = np.flatnonzero(heads[:number] & (differ <= ALIKE))
-        heads[number] = len(alike) == 0
-        first[place] = known[alike[0]] if len(alike) else place
-    return first
+    prints = np.frombuffer(b"".join(look.print for look in looks if look is not None), np.uint64)
+    prints = prints.reshape(len(known), SIDE * SIDE // 64)
+    above = {place: place for place in range(len(looks))}
+    for start in range(0, len(known), TOGETHER):
+        some = prints[start : start + TOGETHER, None] ^ prints
+        differ = np.bitwise_count(some).sum(axis=2, dtype=np.int64)
+        for number, other in np.argwhere(differ <= ALIKE).tolist():
+            # The first of its likes that stands for itself takes a picture in.
+            low, high = known[other], known[start + number]
+            if low < high and above[low] == low and above[high] == high:
+                above[high] = low
+    stacks: dict[int, list[int]] = {}
+    for place, first in above.items():
+        stacks.setdefault(first, []).append(place)
+    return list(stacks.values())

@@ -1,12 +1,12 @@
 """The manifest: which files a library knows, what is in them, and where their vectors lie."""
 
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from deixis.search.facts import Facts
+from deixis.search.facts import Facts, cut, marks
 
 # A vector belongs to a content, not to a path: renames, copies and files that come back cost
 # nothing. A content no file has is dead weight until the next compaction.
@@ -136,8 +136,17 @@ class Manifest:
         row = found.fetchone()
         return None if row is None else Content(*row)
 
-    def item_at(self, row: int) -> tuple[str, tuple[str, ...]]:
-        """The content that begins at a row, and the files that have it."""
-        (name,) = self._db.execute("SELECT hash FROM content WHERE row = ?", (row,)).fetchone()
-        query = "SELECT path FROM file WHERE hash = ? AND reason IS NULL ORDER BY path"
-        return name, tuple(path for (path,) in self._db.execute(query, (name,)))
+    def items_at(self, rows: Sequence[int]) -> dict[int, tuple[str, tuple[str, ...]]]:
+        """By the row it begins at: a content, and the sound files that have it, if any do."""
+        paths: dict[int, list[str]] = {}
+        names: dict[int, str] = {}
+        for some in cut(rows):
+            found = self._db.execute(
+                "SELECT content.row, content.hash, file.path FROM content JOIN file USING (hash) "
+                f"WHERE content.row IN ({marks(some)}) AND file.reason IS NULL ORDER BY file.path",
+                some,
+            )
+            for row, name, path in found:
+                names[row] = name
+                paths.setdefault(row, []).append(path)
+        return {row: (name, tuple(paths[row])) for row, name in names.items()}

@@ -109,29 +109,21 @@ class Searcher:
         self, query: Query, asked: Asked, rows: Int64[ndarray, " k"], scores: Float32[ndarray, " k"]
     ) -> list[Hit]:
         """The first pictures of a ranking, near-duplicates folded into the best of them."""
-        items = [(*self._manifest.item_at(int(row)), int(row)) for row in rows]
-        looks = self._manifest.facts.looks([name for name, _, _ in items])
-        heads = stacked([looks.get(name) for name, _, _ in items])
-        shown = [p for p, head in enumerate(heads) if head == p and items[p][1]][: query.k]
-        bands = self._bands(asked, [float(scores[p]) for p in shown])
-        by_text = self._text_scores(asked, rows[shown])
+        known = self._manifest.items_at(rows.tolist())
+        there = np.flatnonzero([row in known for row in rows.tolist()])  # removed ones are not
+        items = [known[row] for row in rows[there].tolist()]
+        looks = self._manifest.facts.looks([name for name, _ in items])
+        stacks = stacked([looks.get(name) for name, _ in items])[: query.k]
+        chosen = there[[stack[0] for stack in stacks]] if stacks else there[:0]
+        bands = self._bands(asked, scores[chosen].tolist())
+        by_text = self._text_scores(asked, rows[chosen])
         hits = []
-        for number, place in enumerate(shown):
-            name, paths, _ = items[place]
+        for number, (first, *below) in enumerate(stacks):
+            name, paths = items[first]
             look = looks.get(name)
-            below = (items[p][0] for p, head in enumerate(heads) if head == place != p)
             size = None if look is None else (look.width, look.height)
-            hits.append(
-                Hit(
-                    name,
-                    float(scores[place]),
-                    paths,
-                    bands[number],
-                    by_text[number],
-                    size,
-                    tuple(below),
-                )
-            )
+            score, names = float(scores[chosen[number]]), tuple(items[place][0] for place in below)
+            hits.append(Hit(name, score, paths, bands[number], by_text[number], size, names))
         return hits
 
     def _text_scores(self, asked: Asked, rows: Int64[ndarray, " k"]) -> list[float | None]:
@@ -145,7 +137,8 @@ class Searcher:
         if asked.words is None:
             return ()
         rows = self._ranking.best([asked.words], query.k, allowed).rows[0]
-        return tuple(self._manifest.item_at(int(row))[0] for row in rows)
+        known = self._manifest.items_at(rows.tolist())
+        return tuple(known[row][0] for row in rows.tolist() if row in known)
 
     def _notes(self, query: Query, hits: Sequence[Hit]) -> list[str]:
         notes = []

@@ -1,8 +1,7 @@
 """The server: one library, its interface for programs, its page for people."""
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from deixis.search.opening import open_run
 from deixis.search.searcher import Engine
 from deixis.serve.explaining import router as explaining
 from deixis.serve.guard import Guard
-from deixis.serve.metrics import Metrics
+from deixis.serve.metrics import Measured, Metrics
 from deixis.serve.pictures import Pictures
 from deixis.serve.problems import handle_problems, problem
 from deixis.serve.schemas import LibraryResponse, Problem
@@ -59,7 +58,7 @@ def create_app(
     )
     app.state.deixis = State(worker, Pictures(library), metrics)
     handle_problems(app)
-    app.middleware("http")(_measured)
+    app.add_middleware(Measured, metrics=metrics)
     app.add_middleware(Guard, token=token)
     for router in (searching, explaining, about):
         app.include_router(router)
@@ -97,19 +96,6 @@ async def metrics(request: Request) -> Response:
 async def page() -> FileResponse:
     """The search box."""
     return FileResponse(UI / "index.html", headers={"Cache-Control": "no-cache"})
-
-
-async def _measured(
-    request: Request, call_next: Callable[[Request], Awaitable[Response]]
-) -> Response:
-    started = time.perf_counter()
-    answer = await call_next(request)
-    found = request.scope.get("route")
-    route = getattr(found, "path", "other")
-    counted = state_of(request).metrics
-    counted.requests.labels(route, str(answer.status_code)).inc()
-    counted.seconds.labels(route).observe(time.perf_counter() - started)
-    return answer
 
 
 def _described(opened: Opened) -> LibraryResponse:

@@ -1,8 +1,10 @@
 """What the server counts, in the format of Prometheus."""
 
+import time
 from collections.abc import Callable
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class Metrics:
@@ -31,3 +33,30 @@ class Metrics:
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
         return generate_latest(self._registry)
+
+
+class Measured:
+    """Counts and times every request by its route."""
+
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self._app, self._metrics = app, metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request through and note how it went."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, status = time.perf_counter(), 500
+
+        async def noting(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self._app(scope, receive, noting)
+        finally:
+            route = getattr(scope.get("route"), "path", "other")
+            self._metrics.requests.labels(route, str(status)).inc()
+            self._metrics.seconds.labels(route).observe(time.perf_counter() - started)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from deixis.errors import DeixisError
+from deixis.errors import DeixisError, SearchError
 from deixis.search.encoder import Encoder
 from deixis.search.library import Library
 from deixis.search.query import Query, Results
@@ -162,7 +162,10 @@ class Worker:
         self._opened, self._version = opened, self._seen(library)
 
     def _seen(self, library: Library) -> tuple[str, int]:
-        current = (self._folder / "current").read_text(encoding="utf-8")
+        try:
+            current = (self._folder / "current").read_text(encoding="utf-8")
+        except OSError as error:
+            raise SearchError(f"the library '{self._folder}' is gone: {error.strerror}") from error
         return current, library.generation.manifest.changes()
 
     def _close(self) -> None:
