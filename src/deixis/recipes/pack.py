@@ -56,7 +56,8 @@ def pack_run(run: Path, folder: Path, advance: Advance) -> Packed:
     packed = Packed(folder, bytes_ / 1e6, trained["measures"], shipped)
     if packed.megabytes > LARGEST:
         raise RunError(f"{folder} holds {packed.megabytes:.1f} MB of weights; {LARGEST:g} may be")
-    write_json(folder / "recipe.json", record)
+    corpus = Path(record["data"]["corpus"]).name  # whose machine it lay on is nobody's business
+    write_json(folder / "recipe.json", record | {"data": record["data"] | {"corpus": corpus}})
     write_json(folder / "metrics.json", trained | {"measures": dict(shipped)})
     kept = {
         "megabytes": packed.megabytes,
