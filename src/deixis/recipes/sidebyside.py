@@ -60,7 +60,8 @@ def _page(corpus: Corpus, first: Judged, second: Judged) -> Iterator[str]:
         ("t2i", "Texts asking for their image"),
         ("i2t", "Images asking for a text"),
     ):
-        gain = second.ranks[way] - first.ranks[way]
+        # By reciprocal ranks: a query found at once by one and missed by the other says most.
+        gain = 1 / first.ranks[way] - 1 / second.ranks[way]
         for better, sign in ((first.name, 1), (second.name, -1)):
             order = np.argsort(-sign * gain, kind="stable")
             chosen = [int(q) for q in order[:SHOWN] if sign * gain[q] > 0]
@@ -125,7 +126,7 @@ section { display: grid; grid-template-columns: 1fr 2fr 2fr; gap: 1.2rem; paddin
           border-top: 1px solid #8884; }
 h2 { margin-top: 2.5rem; } h3 { font-size: .85rem; margin: 0 0 .4rem; font-weight: 600; }
 .found { display: flex; flex-wrap: wrap; gap: .5rem; }
-img { max-height: 8rem; max-width: 100%; border-radius: 4px; border: 3px solid #8883; }
+img { max-height: 6.5rem; max-width: 100%; border-radius: 4px; border: 3px solid #8883; }
 p { margin: 0; } .found p { flex-basis: 100%; padding: .2rem .5rem; border-left: 3px solid #8884; }
 img.right, p.right { border-color: #2a9d4a; }
 .query { font-size: 1.05rem; }
