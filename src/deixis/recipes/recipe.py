@@ -9,6 +9,7 @@ from typing import Any, Literal
 from deixis.data.offline import OfflineSpec
 from deixis.errors import RecipeError
 from deixis.features.trace import WINDOW
+from deixis.features.tuned import PREFIX
 from deixis.methods import load_all
 from deixis.methods.model import Method, methods
 from deixis.recipes.judging import Judge
@@ -206,12 +207,21 @@ def _method(options: Mapping[str, Any]) -> Method:
 
 def _tiny_row(row: Row) -> Row:
     options = _narrowed(row.options)
+    towers = {  # the user's own, which may be large: packaged backbones stand in for them
+        side: stand_in
+        for side, stand_in in (("image", "lite0"), ("text", "minilm"))
+        if getattr(row.data, side).startswith(PREFIX)
+    }
+    train = replace(row.train, length="1 epochs", batch=min(row.train.batch, 32), chunk=0)
+    if towers:
+        kept = {k: v for k, v in train.rates.items() if not k.endswith(".tower")}
+        train = replace(train, crop=0.0, frozen={}, rates=kept)
     return replace(
         row,
         method=_method(options),
         options=options,
-        data=replace(row.data, **TINY_DATA),
-        train=replace(row.train, length="1 epochs", batch=min(row.train.batch, 32), chunk=0),
+        data=replace(row.data, **TINY_DATA, **towers),
+        train=train,
     )
 
 
