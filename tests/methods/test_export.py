@@ -48,6 +48,7 @@ CASES = {
     "vsepp": ({"name": "vsepp", "dim": 16, "word_dim": 8}, "words"),
     "vse_infinity": ({"name": "vse_infinity", "dim": 16, "word_dim": 8}, "words"),
     "frozen states": ({"name": "vse_infinity", "dim": 16}, "minilm"),
+    "frozen states, averaged": ({"name": "vsepp", "dim": 16}, "minilm"),
     "scan": ({"name": "scan", "dim": 16, "word_dim": 8}, "words"),
     "dive": ({"name": "dive", "dim": 16}, "words"),
     "two_tower": ({"name": "two_tower", "dim": 16, "text_hidden": 8}, "minilm"),

@@ -33,8 +33,10 @@ class VSEPP(Method):
     warmup: int = 0  # steps over every negative before the hardest alone, against collapse
 
     def model(self, sizes: Sizes) -> Model:
-        """Project → mean against GRU → last."""
+        """Project → mean against GRU → last; texts with frozen states are projected, too."""
         image = Encoder(Project(sizes.region, self.dim), Mean())
+        if sizes.token:
+            return Model(image, Encoder(Project(sizes.token, self.dim), Mean()), Cosine())
         text = Encoder(GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=False), Last())
         return Model(image, text, Cosine())
 
