@@ -113,11 +113,13 @@ def test_a_picture_is_reddest_where_the_weight_is():
 
 
 def test_the_page_stands_alone_and_shows_texts_as_text(pairs):
-    content = page("sights", see_swapped(matcher_of(ATTENDING[0]), pairs))
+    checked = {"gate": 61.2, "gate_swapped": 48.9}
+    content = page("sights", see_swapped(matcher_of(ATTENDING[0]), pairs), checked)
     assert content.count("data:image/png;base64,") == 4
     assert "a dog &lt;b&gt;" in content
     assert not re.search(r"(src|href)='(?!data:)", content)
     assert "Mean gate of the given pairs" in content
+    assert "0.612 where a text belongs, 0.489 where swapped" in content
 
 
 def test_the_verb_writes_drawings_and_a_page(monkeypatch, pairs, tmp_path):

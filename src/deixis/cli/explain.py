@@ -39,5 +39,8 @@ def explain(
     for number, sight in enumerate(sights, 1):
         sheet(sight).save(to / f"{number}.png")
         say(f"{to / f'{number}.png'}  score {sight.score:.3f}  {sight.text}")
-    write_atomic(to / "index.html", page(f"{run}: attention and gates", sights).encode())
+    judged = run / "metrics.json"
+    measures = json.loads(judged.read_text(encoding="utf-8"))["measures"] if judged.exists() else {}
+    content = page(f"{run}: attention and gates", sights, measures)
+    write_atomic(to / "index.html", content.encode())
     say(f"{to / 'index.html'}")

@@ -3,7 +3,7 @@
 import base64
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from jaxtyping import Float
 from numpy import ndarray
@@ -20,11 +20,11 @@ caption { text-align: left; font-weight: bold }
 """
 
 
-def page(title: str, sights: Sequence[Sight]) -> str:
-    """The whole page."""
+def page(title: str, sights: Sequence[Sight], measures: Mapping[str, float]) -> str:
+    """The whole page; a run's measures say how its gates stood over the judged split."""
     body = "".join(_section(sight) for sight in sights)
     head = f"<meta charset='utf-8'><title>{html.escape(title)}</title><style>{STYLE}</style>"
-    heading = f"<h1>{html.escape(title)}</h1>{_gates(sights)}"
+    heading = f"<h1>{html.escape(title)}</h1>{_gates(sights)}{_checked(measures)}"
     return (
         f"<!doctype html><html lang='en'><head>{head}</head><body>{heading}{body}</body></html>\n"
     )
@@ -69,3 +69,11 @@ def _gates(sights: Sequence[Sight]) -> str:
         return ""
     line = f"Mean gate of the given pairs: {given:.3f}"
     return f"<p>{line}</p>" if swapped is None else f"<p>{line}; of the swapped: {swapped:.3f}</p>"
+
+
+def _checked(measures: Mapping[str, float]) -> str:
+    if not {"gate", "gate_swapped"} <= measures.keys():
+        return ""
+    own, swapped = measures["gate"] / 100, measures["gate_swapped"] / 100
+    told = f"Over the judged split: {own:.3f} where a text belongs, {swapped:.3f} where swapped."
+    return f"<p>{told}</p>"
