@@ -50,12 +50,13 @@ class Messages(Local[Keyed]):
     """
 
     texts_a_block = 16
-    pairs_a_block = 64
 
     def __init__(self, dim: int, *, attend: bool) -> None:
         super().__init__()
         keep_freed_memory()
-        self.images_a_block = max(4, min(64, 4096 // dim))  # narrow models: fewer, larger blocks
+        # Narrow models: fewer, larger blocks.
+        self.images_a_block = max(4, min(64, 4096 // dim))
+        self.pairs_a_block = max(64, min(1024, 65536 // dim))
         self.image_key = weight(dim, dim, bias=False) if attend else Alike()
         self.text_key = weight(dim, dim, bias=False) if attend else Alike()
 
