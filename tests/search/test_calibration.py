@@ -21,7 +21,7 @@ def test_what_senseless_queries_reach_is_never_confident(background):
     calibration = Calibration(background, background.max(axis=1))
     bands = [calibration.bands(row, [float(row.max())])[0] for row in background]
     assert bands.count("confident") == 0
-    assert bands.count("maybe") in (3, 4)  # one in ten of thirty-two
+    assert bands.count("maybe") in (7, 8)  # a quarter of thirty-two, the best of which is the bar
 
 
 def test_other_senseless_queries_than_those_it_learnt_from_are_rarely_confident(background):
@@ -30,7 +30,7 @@ def test_other_senseless_queries_than_those_it_learnt_from_are_rarely_confident(
     others = np.random.default_rng(1).normal(0.4, 0.02, (1000, 2000)).astype(np.float32)
     bands = [calibration.bands(row, [float(row.max())])[0] for row in others]
     assert bands.count("confident") < 60
-    assert bands.count("rest") > 800
+    assert bands.count("rest") > 600
 
 
 def test_a_few_perfect_matches_do_not_change_the_spread(background):

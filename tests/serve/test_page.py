@@ -138,7 +138,7 @@ def test_everything_works_by_keyboard_alone(page):
     assert all(1 / 3 < point["y"] < 2 / 3 for point in asked["traces"][0])
     assert asked["links"][0]["end_char"] == 5
     page.wait_for_selector(".card .trace", state="attached")
-    if page.locator("summary").count():
+    if page.locator("details:not([open]) summary").count():
         page.locator("summary").focus()
         page.keyboard.press("Enter")
     page.locator(".card:visible").first.focus()
@@ -225,6 +225,29 @@ def test_axe_finds_nothing_serious(page, scheme):
         found = Axe().run(page).response["violations"]
         serious = [one for one in found if one["impact"] in ("serious", "critical")]
         assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
+
+
+def test_a_model_that_reads_words_alone_offers_no_canvas_but_for_parts_of_pictures(
+    browser, library
+):
+    class WordsOnly(FakeEncoder):
+        reads_traces = False
+
+    with serving(create_app(library, load=lambda source: WordsOnly())) as url:
+        page = browser.new_page()
+        page.goto(url)
+        page.get_by_text("40 pictures").wait_for()
+        assert not page.locator(".board").is_visible()
+        type_words(page, "a dog")
+        page.wait_for_selector(".card", state="attached")
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        page.locator(".card").first.click()
+        page.get_by_role("button", name="More like this").click()
+        page.locator(".board").wait_for()
+        assert not page.locator(".tools").is_visible()
+        page.get_by_label("Back to words").click()
+        assert not page.locator(".board").is_visible()
+        page.close()
 
 
 def test_nothing_overflows_on_a_phone(page):

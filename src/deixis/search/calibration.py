@@ -15,7 +15,7 @@ from numpy import ndarray
 from deixis.search.query import Band
 
 FEWEST = 32  # pictures below which there is nothing to compare with
-CONFIDENT, MAYBE = 1.0, 0.9  # shares of senseless queries whose best hit is surpassed
+CONFIDENT, MAYBE = 1.0, 0.75  # shares of senseless queries whose best hit is surpassed
 
 # Made-up words, and sentences about what cannot be seen.
 SENSELESS: tuple[str, ...] = (

@@ -74,6 +74,7 @@ function byPicture(picture) {
   find(".asked-picture")?.remove();
   words.field.hidden = words.mirror.hidden = picture !== null;
   board.show(picture?.url ?? null);
+  document.body.classList.toggle("by-picture", picture !== null);
   if (picture) {
     const shown = Object.assign(document.createElement("div"), { className: "asked-picture" });
     const stop = Object.assign(document.createElement("button"), {
@@ -85,7 +86,7 @@ function byPicture(picture) {
       Object.assign(document.createElement("span"), { textContent: picture.name }), stop);
     find(".field").prepend(shown);
   }
-  find(".hint").textContent = picture ? "" : "point at where it is";
+  find(".hint").textContent = picture ? "drag to choose a part" : "point at where it is";
   soon(0);
 }
 
@@ -148,7 +149,7 @@ welcome();
 about = await api.library().catch((problem) => { say(problem.message, true); return null; });
 if (about) {
   find("#about").textContent = `${about.pictures.toLocaleString()} pictures`;
-  if (!about.reads_traces) find(".hint").textContent = "this library’s model reads words only";
+  document.body.classList.toggle("words-only", !about.reads_traces);
   const conditions = ["path:", "after:2024-01-01", "larger:1MB", ...about.labels.map((label) => `label:${/\W/.test(label) ? `"${label}"` : label}`)];
   find("#conditions").append(...conditions.map((value) => Object.assign(document.createElement("option"), { value })));
 }

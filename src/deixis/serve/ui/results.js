@@ -77,10 +77,10 @@ export function render(section, found, strokes, open) {
   if (maybe.length) titled(confident.length ? "Maybe" : "Nothing stands out; maybe these", maybe);
   if (rest.length) {
     const fold = document.createElement("details");
-    fold.open = false;
-    const more = parts.length ? `${rest.length} less likely` : `Show the ${rest.length} least unlike`;
+    fold.open = !parts.length;
+    const more = parts.length ? `${rest.length} less likely` : `The ${rest.length} least unlike`;
     fold.append(Object.assign(document.createElement("summary"), { textContent: more }), grid(rest, make));
-    if (!parts.length) parts.push(empty("Nothing here seems to fit", "No picture scores above what senseless words reach."));
+    if (!parts.length) parts.push(empty("Nothing here seems to fit", "No picture scores above what senseless words reach. Below are the least unlike."));
     parts.push(fold);
   }
   if (!found.hits.length) parts.push(empty("No picture passes the filter", "Try a wider one."));
