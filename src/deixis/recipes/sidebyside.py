@@ -129,6 +129,7 @@ h2 { margin-top: 2.5rem; } h3 { font-size: .85rem; margin: 0 0 .4rem; font-weigh
 img { max-height: 6.5rem; max-width: 100%; border-radius: 4px; border: 3px solid #8883; }
 p { margin: 0; } .found p { flex-basis: 100%; padding: .2rem .5rem; border-left: 3px solid #8884; }
 img.right, p.right { border-color: #2a9d4a; }
-.query { font-size: 1.05rem; } .query p ~ img { box-sizing: border-box; width: 47%; margin-top: .4rem; }
+.query { font-size: 1.05rem; }
+.query p ~ img { box-sizing: border-box; width: 47%; margin-top: .4rem; }
 @media (max-width: 45rem) { section { grid-template-columns: 1fr; } }
 """
