@@ -56,6 +56,12 @@ def test_figures_are_drawn_from_finished_runs(table, tmp_path):
             assert picture.width > 500
 
 
+def test_figures_of_unfinished_runs_are_left_out(table, tmp_path):
+    recipe, _, _ = table
+    call("draw", recipe, "--runs", tmp_path / "nowhere", "--out", tmp_path)
+    assert not list(tmp_path.glob("*.png"))
+
+
 def test_failures_show_labels_and_kinds_on_one_page(table, tmp_path):
     _, folder, _ = table
     page = tmp_path / "failures.html"

@@ -1,10 +1,12 @@
 """Curves lie where their values are."""
 
+from dataclasses import replace
+
 import numpy as np
 from PIL import ImageColor
 
 from deixis.explain.drawing import HUES
-from deixis.explain.plot import BOTTOM, HIGH, Curve, plot
+from deixis.explain.plot import BOTTOM, HIGH, ROW, Curve, plot
 
 
 def pixels(picture, hue):
@@ -48,3 +50,11 @@ def test_signs_the_font_lacks_are_written_otherwise():
     with_signs = plot("λ −", "x", [(0.0, "0")], [curve([1.0, 2.0])])
     without = plot("lambda -", "x", [(0.0, "0")], [curve([1.0, 2.0])])
     assert np.array_equal(np.asarray(with_signs), np.asarray(without))
+
+
+def test_names_too_long_to_stand_side_by_side_stand_below_one_another():
+    short, long = (
+        plot("t", "x", [(0.0, "0")], [replace(curve([1.0, 2.0]), name=name)] * 4)
+        for name in ("a", "a name that takes far more than half of the width of a figure")
+    )
+    assert long.height == short.height + 2 * ROW

@@ -17,9 +17,16 @@ def draw(
     runs: Runs = Path("runs"),
     out: Annotated[Path, typer.Option(help="The folder the PNG files go into.")] = Path("figures"),
 ) -> None:
-    """Draw what a recipe's table cannot show: measures over epochs, or over an option."""
-    from deixis.cli.figures import figures_of, write_figures
+    """Draw what a recipe's table cannot show; figures whose runs are unfinished are left out."""
+    from deixis.cli.figures import figure_of, write_figure
+    from deixis.errors import RunError
     from deixis.recipes.recipe import Recipe
 
-    for file in write_figures(figures_of(Recipe.load(recipe, overrides or []), runs), out):
-        say(f"wrote {file}")
+    loaded = Recipe.load(recipe, overrides or [])
+    for figure in loaded.figures:
+        try:
+            file = write_figure(figure.title, figure_of(loaded, figure, runs), out)
+        except RunError as error:
+            say(f"left out “{figure.title}”: {error}")
+        else:
+            say(f"wrote {file}")

@@ -10,7 +10,7 @@ from PIL import Image
 from deixis.explain.plot import Curve, plot
 from deixis.features.files import write_atomic
 from deixis.recipes.figures import Drawn, drawn
-from deixis.recipes.recipe import Recipe
+from deixis.recipes.recipe import Figure, Recipe
 from deixis.recipes.run import slug
 
 MEASURES = {
@@ -24,19 +24,17 @@ MEASURES = {
 }
 
 
-def figures_of(recipe: Recipe, runs: Path) -> dict[str, Image.Image]:
-    """Every figure of a recipe, by its title."""
-    return {figure.title: _picture(drawn(recipe, figure, runs)) for figure in recipe.figures}
+def figure_of(recipe: Recipe, figure: Figure, runs: Path) -> Image.Image:
+    """One figure of a recipe, from its finished runs."""
+    return _picture(drawn(recipe, figure, runs))
 
 
-def write_figures(figures: dict[str, Image.Image], folder: Path) -> list[Path]:
-    """Write figures as PNG files."""
+def write_figure(title: str, figure: Image.Image, folder: Path) -> Path:
+    """Write a figure as a PNG file."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for title, figure in figures.items():
-        files.append(folder / f"{slug(title)}.png")
-        write_atomic(files[-1], _png(figure))
-    return files
+    file = folder / f"{slug(title)}.png"
+    write_atomic(file, _png(figure))
+    return file
 
 
 def embedded(title: str, figure: Image.Image) -> str:

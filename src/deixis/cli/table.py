@@ -24,7 +24,7 @@ def table(
     threads: Threads = 2,
 ) -> None:
     """Train every row of a recipe that is not trained yet, and print ours beside the paper's."""
-    from deixis.cli.figures import embedded, figures_of
+    from deixis.cli.figures import embedded, figure_of
     from deixis.cli.training import run_recipe
 
     loaded, report = run_recipe(recipe, overrides or [], runs, tiny=tiny, threads=threads)
@@ -35,5 +35,5 @@ def table(
     elif form == "markdown":
         print(report.markdown())
     else:
-        figures = figures_of(loaded, runs).items()
-        print(report.html() + "".join(embedded(title, figure) for title, figure in figures))
+        shown = (embedded(one.title, figure_of(loaded, one, runs)) for one in loaded.figures)
+        print(report.html() + "".join(shown))

@@ -12,7 +12,7 @@ from deixis.evaluation.measures import DEPTHS, hits
 from deixis.evaluation.result import WAYS, RunRanks
 
 DRAWS = 10_000
-AT_ONCE = 2**22  # counts held at once
+AT_ONCE = 2**22  # queries drawn at once
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,8 @@ def compare_seeds(
         for k in DEPTHS
     ]
     out.append(_rsum(first, second, seed))
-    for name in first[0].graded:
+    everywhere = set.intersection(*(set(run.graded) for run in (*first, *second)))
+    for name in sorted(everywhere):
         ours, theirs = (np.mean([run.graded[name] for run in runs], 0) for runs in (first, second))
         out.append(_paired(name, ours, theirs, seed))
     return out
@@ -98,16 +99,16 @@ def _bootstrap(
 ) -> Float[ndarray, " draw"]:
     """Means of the differences over queries drawn with replacement.
 
-    Few distinct differences of ranks exist, so a draw is one multinomial over them: the same
-    distribution as drawing query by query, without the queries.
+    Differences of ranks take few values, so a draw is one multinomial over them: the same
+    distribution as drawing query by query, without the queries. Grades differ query by query.
     """
+    queries = len(differences)
     values, counts = np.unique(differences, return_counts=True)
-    shares, at_once = counts / len(differences), max(1, AT_ONCE // len(values))
-    drawn = [
-        random.multinomial(len(differences), shares, size=min(at_once, DRAWS - start)) @ values
-        for start in range(0, DRAWS, at_once)
-    ]
-    return np.concatenate(drawn) / len(differences)
+    if len(values) <= queries // 4:
+        return random.multinomial(queries, counts / queries, size=DRAWS) @ values / queries
+    pieces = np.array_split(np.arange(DRAWS), -(-DRAWS * queries // AT_ONCE))
+    drawn = [differences[random.integers(queries, size=(len(p), queries))].mean(1) for p in pieces]
+    return np.concatenate(drawn)
 
 
 def _judged(measure: str, first: float, second: float, draws: ndarray) -> Difference:

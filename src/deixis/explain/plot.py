@@ -39,41 +39,24 @@ def plot(
 ) -> Image.Image:
     """Draw curves over an axis with the ticks given; the height fits what the curves need."""
     field = _Field.around(ticks, curves)
-    high = HIGH + ROW * ((len(curves) + 1) // 2)
+    font = ImageFont.load_default(12 * SCALE)
+    room = max(font.getlength(curve.name.translate(PLAIN)) for curve in curves) / SCALE + 50
+    columns = 2 if room < (WIDE - LEFT) / 2 else 1
+    high = HIGH + ROW * -(-len(curves) // columns)
     out = Image.new("RGB", (int(WIDE * SCALE), int(high * SCALE)), "white")
-    pen, font = ImageDraw.Draw(out, "RGBA"), ImageFont.load_default(12 * SCALE)
+    pen = ImageDraw.Draw(out, "RGBA")
     pen.text(
         (LEFT * SCALE, 8 * SCALE),
         title.translate(PLAIN),
         fill="black",
         font=ImageFont.load_default(14 * SCALE),
     )
-    for value in field.heights():
-        y = field.at(field.left, value)[1]
-        pen.line((LEFT * SCALE, y, (WIDE - RIGHT) * SCALE, y), fill="#e4e4e4", width=int(SCALE))
-        pen.text(((LEFT - 6) * SCALE, y), f"{value:g}", fill="#444", font=font, anchor="rm")
-    for place, word in ticks:
-        x, y = field.at(place, field.low)
-        pen.text((x, y + 6 * SCALE), word, fill="#444", font=font, anchor="ma")
-    pen.text(
-        ((WIDE - RIGHT) * SCALE, (HIGH - 22) * SCALE),
-        axis.translate(PLAIN),
-        "#444",
-        font,
-        anchor="ra",
-    )
+    _axes(pen, field, ticks, axis)
     for curve in curves:
         _draw(pen, field, curve)
     for number, curve in enumerate(curves):
-        x, y = LEFT + number % 2 * (WIDE - LEFT) // 2, HIGH + ROW * (number // 2)
-        _stroke(pen, [(x * SCALE, y * SCALE), ((x + 30) * SCALE, y * SCALE)], curve)
-        pen.text(
-            ((x + 38) * SCALE, y * SCALE),
-            curve.name.translate(PLAIN),
-            fill="#222",
-            font=font,
-            anchor="lm",
-        )
+        left = LEFT + number % columns * (WIDE - LEFT) // 2
+        _name(pen, curve, left, HIGH + ROW * (number // columns))
     return out.resize((WIDE, high), Image.Resampling.LANCZOS)
 
 
@@ -109,6 +92,34 @@ class _Field:
         power = 10.0 ** np.floor(np.log10(rough))
         step = float(power * min((n for n in (1, 2, 5, 10) if n * power >= rough), default=10))
         return [step * n for n in range(int(np.ceil(self.low / step)), int(self.high / step) + 1)]
+
+
+def _axes(
+    pen: ImageDraw.ImageDraw, field: _Field, ticks: Sequence[tuple[float, str]], axis: str
+) -> None:
+    """Lines at round heights, words under the field."""
+    font = ImageFont.load_default(12 * SCALE)
+    for value in field.heights():
+        y = field.at(field.left, value)[1]
+        pen.line((LEFT * SCALE, y, (WIDE - RIGHT) * SCALE, y), fill="#e4e4e4", width=int(SCALE))
+        pen.text(((LEFT - 6) * SCALE, y), f"{value:g}", fill="#444", font=font, anchor="rm")
+    for place, word in ticks:
+        x, y = field.at(place, field.low)
+        pen.text((x, y + 6 * SCALE), word, fill="#444", font=font, anchor="ma")
+    pen.text(
+        ((WIDE - RIGHT) * SCALE, (HIGH - 22) * SCALE),
+        axis.translate(PLAIN),
+        "#444",
+        font,
+        anchor="ra",
+    )
+
+
+def _name(pen: ImageDraw.ImageDraw, curve: Curve, x: int, y: int) -> None:
+    """A curve in the legend."""
+    _stroke(pen, [(x * SCALE, y * SCALE), ((x + 30) * SCALE, y * SCALE)], curve)
+    font, place = ImageFont.load_default(12 * SCALE), ((x + 38) * SCALE, y * SCALE)
+    pen.text(place, curve.name.translate(PLAIN), fill="#222", font=font, anchor="lm")
 
 
 def _draw(pen: ImageDraw.ImageDraw, field: _Field, curve: Curve) -> None:

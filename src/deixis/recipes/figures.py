@@ -41,14 +41,14 @@ class Drawn:
 
 def drawn(recipe: Recipe, figure: Figure, runs: Path) -> Drawn:
     """Gather a figure from finished runs."""
-    for row in recipe.rows:
+    rows = [recipe.row(label) for label in figure.of] or list(recipe.rows)
+    for row in rows:
         for seed in recipe.seeds:
             run = run_folder(recipe, row, seed, runs)
             if not (run / "metrics.json").exists():
                 raise RunError(
                     f"{run} is not a finished run; `deixis table` trains what is missing"
                 )
-    rows = [recipe.row(label) for label in figure.of] or list(recipe.rows)
     if figure.over == EPOCHS:
         return _over_epochs(recipe, figure, rows, runs)
     return _over_option(recipe, figure, rows, runs)
