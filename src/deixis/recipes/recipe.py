@@ -207,7 +207,9 @@ def _method(options: Mapping[str, Any]) -> Method:
 
 def _tiny_row(row: Row) -> Row:
     options = _narrowed(row.options)
-    towers = {  # the user's own, which may be large: packaged backbones stand in for them
+    towers: dict[
+        str, Any
+    ] = {  # the user's own, which may be large: packaged backbones stand in for them
         side: stand_in
         for side, stand_in in (("image", "lite0"), ("text", "minilm"))
         if getattr(row.data, side).startswith(PREFIX)
