@@ -139,7 +139,7 @@ def test_an_export_of_other_weights_is_refused(run):
     record = json.loads(manifest.read_text())
     manifest.write_text(json.dumps(record | {"weights": "others"}))
     with pytest.raises(RunError, match="exported with other weights; export again"):
-        _ = open_run(run).identity
+        _ = ExportedRun(run).identity
 
 
 def test_graphs_that_differ_from_torch_are_not_kept(run, monkeypatch):

@@ -34,7 +34,7 @@ def call(*arguments: object, code: int = 0) -> str:
 def run(tmp_path_factory):
     runs = tmp_path_factory.mktemp("runs")
     call("train", RECIPE, "--tiny", "--runs", runs)
-    return runs / "flickr8k-tiny" / "mlp-lite0-0"
+    return runs / "flickr8k-tiny" / "linear-+-mlp-lite0-0"
 
 
 @pytest.fixture(scope="module")

@@ -29,7 +29,8 @@ def run_recipe(
     for row in recipe.rows:
         prepared = prepare_once(row.data)
         results = [run_one(recipe, row, seed, prepared, runs).result for seed in recipe.seeds]
-        seeds = tuple({**result.get("costs", {}), **result["measures"]} for result in results)
+        timed = [result.get("costs", {}) if recipe.costs else {} for result in results]
+        seeds = tuple({**t, **r["measures"]} for t, r in zip(timed, results, strict=True))
         complexity = row.method.model(prepared.sizes).similarity.complexity if recipe.costs else ""
         lines.append(Line(row.label, seeds, row.printed, complexity))
     lines += [derived_line(recipe, line, prepare_once, runs) for line in recipe.derived]
