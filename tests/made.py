@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from deixis.data.corpus import Corpus
 from deixis.data.dataset import Dataset
@@ -32,3 +33,13 @@ def made_dataset(images: int = 24, texts_an_image: int = 2, seed: int = 0, dim: 
     )
     packed_tokens = PackedTokens(np.concatenate(words), offsets_of([len(w) for w in words]))
     return Dataset(corpus, packed_regions, packed_tokens, np.arange(images), np.arange(len(owners)))
+
+
+def made_pictures(folder: Path, count: int) -> Path:
+    """A new folder of small pictures of noise, called 0.png, 1.png, …"""
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    for number in range(count):
+        pixels = random.integers(0, 256, (30, 40, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    return folder

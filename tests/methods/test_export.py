@@ -5,7 +5,6 @@ import sys
 import numpy as np
 import pytest
 import torch
-from PIL import Image
 from typer.testing import CliRunner
 
 from deixis.cli.app import app, load_verbs
@@ -21,6 +20,7 @@ from deixis.search.exported import ExportedRun
 from deixis.search.matching import RunEncoder
 from deixis.search.opening import open_run
 from deixis.search.query import Query
+from made import made_pictures
 
 load_verbs()
 load_all()
@@ -98,11 +98,7 @@ def run(tmp_path):
 
 @pytest.fixture
 def pictures(tmp_path):
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for i in range(4):
-        Image.fromarray(rng.integers(0, 256, (30, 40, 3), dtype=np.uint8)).save(folder / f"{i}.png")
+    folder = made_pictures(tmp_path / "pictures", 4)
     (folder / "broken.png").write_text("no picture")
     return folder
 

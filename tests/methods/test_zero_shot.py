@@ -1,6 +1,5 @@
 import numpy as np
 import pytest
-from PIL import Image
 from typer.testing import CliRunner
 
 import deixis
@@ -10,6 +9,7 @@ from deixis.methods.model import Sizes
 from deixis.methods.zero_shot import ZeroShot, adopt
 from deixis.search import verbs
 from deixis.search.query import Query
+from made import made_pictures
 from tiny_towers import tiny_bert, tiny_clip, tiny_siglip, tiny_vit
 
 TEXTS = ["a red dog", "the boat runs on the sea", "a dog"]
@@ -17,12 +17,7 @@ TEXTS = ["a red dog", "the boat runs on the sea", "a dog"]
 
 @pytest.fixture
 def pictures(tmp_path):
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for i in range(4):
-        Image.fromarray(rng.integers(0, 256, (30, 40, 3), dtype=np.uint8)).save(folder / f"{i}.png")
-    return folder
+    return made_pictures(tmp_path / "pictures", 4)
 
 
 @pytest.mark.parametrize("make", [tiny_clip, tiny_siglip])

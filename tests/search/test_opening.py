@@ -4,25 +4,19 @@ import json
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from deixis.methods.matcher import load
 from deixis.methods.zero_shot import adopt
 from deixis.search import verbs
 from deixis.search.opening import open_run
 from deixis.search.query import Query
+from made import made_pictures
 from tiny_towers import tiny_clip
 
 
 @pytest.fixture
 def pictures(tmp_path):
-    folder = tmp_path / "pictures"
-    folder.mkdir()
-    random = np.random.default_rng(0)
-    for number in range(5):
-        pixels = random.integers(0, 256, (30, 40, 3), dtype=np.uint8)
-        Image.fromarray(pixels).save(folder / f"{number}.png")
-    return folder
+    return made_pictures(tmp_path / "pictures", 5)
 
 
 def test_a_tower_is_adopted_once_and_found_again_from_any_folder(tmp_path, pictures, monkeypatch):
