@@ -1,3 +1,4 @@
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -111,14 +112,45 @@ def test_a_run_does_not_differ_from_itself_and_a_better_one_does(tmp_path):
     assert compare(good, poor) == compare(good, poor)
 
 
-def test_the_interval_is_that_of_drawing_query_by_query(tmp_path):
+def test_the_interval_is_that_of_drawing_images_with_their_texts(tmp_path):
     corpus = corpus_of(50)
     one = saved(GOLDEN["sims"], corpus, tmp_path / "one")
     other = saved(GOLDEN["sims_b"], corpus, tmp_path / "other")
-    ours = next(d for d in compare(one, other) if d.measure == "t2i_hit@5")
-    gap = 100.0 * ((one.ranks["t2i"] <= 5).astype(float) - (other.ranks["t2i"] <= 5))
-    draws = gap[np.random.default_rng(1).integers(0, 250, (20_000, 250))].mean(axis=1)
-    assert [ours.low, ours.high] == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=0.5)
+    found = {d.measure: d for d in compare(one, other)}
+    drawn = np.random.default_rng(1).integers(0, 50, (20_000, 50))
+    each = {}
+    for way in ("i2t", "t2i"):
+        for k in (1, 5, 10):
+            gap = 100.0 * ((one.ranks[way] <= k).astype(float) - (other.ranks[way] <= k))
+            each[f"{way}_hit@{k}"] = gap.reshape(50, -1).mean(axis=1)[drawn].mean(axis=1)
+    each["rsum"] = sum(each.values())
+    for measure, draws in each.items():
+        interval = [found[measure].low, found[measure].high]
+        wide = 0.03 * np.ptp(draws)
+        assert interval == pytest.approx(np.quantile(draws, [0.025, 0.975]), abs=wide)
+
+
+def test_texts_that_fail_together_widen_the_interval(tmp_path):
+    corpus, random = corpus_of(80), np.random.default_rng(0)
+    won = np.repeat(random.random(80) < 0.5, 5)  # all five texts of an image, or none
+    scattered = random.permutation(won)
+    widths = []
+    for name, found in (("together", won), ("scattered", scattered)):
+        scores = np.zeros((80, 400))
+        scores[corpus.owners[found], np.flatnonzero(found)] = 1.0
+        run = saved(scores, corpus, tmp_path / name)
+        nothing = saved(np.zeros((80, 400)), corpus, tmp_path / f"{name}, nothing found")
+        gap = next(d for d in compare(run, nothing) if d.measure == "t2i_hit@1")
+        widths.append(gap.high - gap.low)
+    assert widths[0] > 1.7 * widths[1]
+
+
+def test_ranks_that_do_not_say_whose_their_texts_are_cannot_be_drawn(tmp_path):
+    result = judge(GOLDEN["sims"], corpus_of(50))
+    replace(result, owners=None).save_ranks(tmp_path)
+    run = RunRanks.load(tmp_path)
+    with pytest.raises(EvaluationError, match="which image each text belongs to"):
+        compare(run, run)
 
 
 def test_seeds_are_averaged_query_by_query_before_queries_are_drawn(tmp_path):

@@ -79,7 +79,12 @@ class CocoTest:
         whole = results["COCO 5K"]
         beside = {"cxc": results["CxC"], "eccv": results["ECCV Caption"]}
         named = {f"{n}_{key}": v for n, r in beside.items() for key, v in r.measures.items()}
-        return replace(whole, measures=whole.measures | named, protocol="COCO 5K, CxC, ECCV")
+        return replace(
+            whole,
+            measures=whole.measures | named,
+            protocol="COCO 5K, CxC, ECCV",
+            owners=self.truth["original"]["t2i"].items,
+        )
 
     def _one_thousand(self, scores: Float[ndarray, "image text"], ties: Ties) -> Result:
         texts = self.truth["original"]["t2i"]

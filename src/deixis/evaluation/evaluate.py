@@ -51,6 +51,7 @@ def judge(scores: Float[ndarray, "image text"], corpus: Corpus) -> Result:
         gallery={"i2t": scores.shape[1], "t2i": scores.shape[0]},
         split_sha=split_sha(corpus),
         ranks={"i2t": i2t.best, "t2i": t2i.best},
+        owners=corpus.owners,
     )
 
 

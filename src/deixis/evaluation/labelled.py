@@ -80,6 +80,7 @@ def judge_labels(scores: Scores, corpus: Corpus, k: int = DEPTH) -> Result:
         split_sha=split_sha(corpus),
         ranks=ranks,
         graded=graded,
+        owners=corpus.owners,
     )
 
 

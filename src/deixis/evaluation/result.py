@@ -15,9 +15,11 @@ from deixis.features.files import write_atomic
 
 WAYS = ("i2t", "t2i")
 RANKS = "ranks.npz"  # beside a run's metrics
+OWNERS = "owners"
 
 Ranks = dict[str, Int[ndarray, " query"]]  # by direction
 Graded = dict[str, Float[ndarray, " query"]]  # by measure, where relevance has degrees
+Owners = Int[ndarray, " text"]  # the image each text was written for
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Result:
     ranks: Ranks = field(repr=False)
     tie_rule: Ties = "against the system"
     graded: Graded = field(default_factory=dict, repr=False)  # what each query scored, in percent
+    owners: Owners | None = field(default=None, repr=False)  # where every text asks
     costs: dict[str, float] = field(default_factory=dict, compare=False)  # of scoring, if measured
 
     @property
@@ -40,7 +43,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON keeps it; what each query scored stands in its own file."""
-        kept = {key: value for key, value in vars(self).items() if key not in ("ranks", "graded")}
+        apart = ("ranks", "graded", "owners")
+        kept = {key: value for key, value in vars(self).items() if key not in apart}
         return kept | {"queries": self.queries}
 
     def save_ranks(self, folder: Path) -> None:
@@ -48,6 +52,7 @@ class Result:
         content = io.BytesIO()
         kept: dict[str, Any] = {way: self.ranks[way].astype(np.int32) for way in WAYS}
         kept |= {key: values.astype(np.float32) for key, values in self.graded.items()}
+        kept |= {} if self.owners is None else {OWNERS: self.owners.astype(np.int32)}
         same = np.array([self.protocol, self.split_sha, self.tie_rule])
         np.savez_compressed(content, same=same, **kept)
         write_atomic(folder / RANKS, content.getvalue())
@@ -63,6 +68,7 @@ class RunRanks:
     tie_rule: str
     ranks: Ranks
     graded: Graded = field(default_factory=dict)
+    owners: Owners | None = None
 
     @classmethod
     def load(cls, folder: Path) -> "RunRanks":
@@ -73,9 +79,10 @@ class RunRanks:
         with np.load(path, allow_pickle=False) as kept:
             ranks = {way: kept[way].astype(np.int64) for way in WAYS}
             protocol, split_sha, tie_rule = kept["same"].tolist()
-            names = [name for name in kept.files if name not in (*WAYS, "same")]
+            names = [name for name in kept.files if name not in (*WAYS, OWNERS, "same")]
             graded = {name: kept[name].astype(np.float64) for name in names}
-        return cls(folder, protocol, split_sha, tie_rule, ranks, graded)
+            owners = kept[OWNERS].astype(np.int64) if OWNERS in kept.files else None
+        return cls(folder, protocol, split_sha, tie_rule, ranks, graded, owners)
 
 
 def seeds_of(run: Path) -> list[Path]:

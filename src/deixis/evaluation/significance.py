@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.errors import EvaluationError
@@ -12,7 +12,7 @@ from deixis.evaluation.measures import DEPTHS, hits
 from deixis.evaluation.result import WAYS, RunRanks
 
 DRAWS = 10_000
-AT_ONCE = 2**22  # queries drawn at once
+AT_ONCE = 2**22  # images drawn at once
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,11 @@ class Difference:
 
 
 def compare(first: RunRanks, second: RunRanks, seed: int = 0) -> list[Difference]:
-    """Paired bootstrap over queries of every R@k, both ways, of RSUM, and of graded measures.
+    """Paired bootstrap over images of every R@k, both ways, of RSUM, and of graded measures.
 
-    Queries are drawn with replacement within each direction, both runs answering the same draw.
+    Images are drawn with replacement, each with the texts written for it: texts of one image
+    succeed and fail together, so drawing them one by one would promise too much. Both runs answer
+    the same draw, and every measure is taken of it.
     """
     return compare_seeds([first], [second], seed)
 
@@ -49,17 +51,19 @@ def compare_seeds(
     """
     for run in (*first, *second):
         _refuse_unequal(first[0], run)
-    out = [
-        _paired(f"{way}_hit@{k}", _shares(first, way, (k,)), _shares(second, way, (k,)), seed)
-        for way in WAYS
-        for k in DEPTHS
+    ours, theirs = _each_query(first), _each_query(second)
+    names = [name for name in ours if name in theirs]
+    gaps = {name: ours[name] - theirs[name] for name in names}
+    draws = _bootstrap(gaps, _images_of(first[0]), np.random.default_rng(seed))
+    hits_of = [f"{way}_hit@{k}" for way in WAYS for k in DEPTHS]
+    draws["rsum"] = np.sum([draws[name] for name in hits_of], axis=0)
+    for side in (ours, theirs):
+        side["rsum"] = np.sum([side[name].mean() for name in hits_of], keepdims=True)
+    order = [*hits_of, "rsum", *sorted(set(names) - set(hits_of))]
+    return [
+        _judged(name, float(ours[name].mean()), float(theirs[name].mean()), draws[name])
+        for name in order
     ]
-    out.append(_rsum(first, second, seed))
-    everywhere = set.intersection(*(set(run.graded) for run in (*first, *second)))
-    for name in sorted(everywhere):
-        ours, theirs = (np.mean([run.graded[name] for run in runs], 0) for runs in (first, second))
-        out.append(_paired(name, ours, theirs, seed))
-    return out
 
 
 def _refuse_unequal(first: RunRanks, second: RunRanks) -> None:
@@ -70,45 +74,46 @@ def _refuse_unequal(first: RunRanks, second: RunRanks) -> None:
             raise EvaluationError(f"runs differ in {name} and cannot be paired: {found}")
 
 
-def _shares(
-    runs: Sequence[RunRanks], way: str, depths: tuple[int, ...]
-) -> Float[ndarray, " query"]:
-    """Each query's part of the measure, in percent, on average over the runs."""
-    found = [np.sum([hits(run.ranks[way], k) for k in depths], axis=0) for run in runs]
-    return 100.0 * np.mean(found, axis=0)
+def _each_query(runs: Sequence[RunRanks]) -> dict[str, Float[ndarray, " query"]]:
+    """Each query's part of every measure, in percent, on average over the runs."""
+    each = [
+        {f"{w}_hit@{k}": 100.0 * hits(run.ranks[w], k) for w in WAYS for k in DEPTHS} | run.graded
+        for run in runs
+    ]
+    shared = [name for name in each[0] if all(name in run for run in each)]
+    return {name: np.mean([run[name] for run in each], axis=0) for name in shared}
 
 
-def _rsum(first: Sequence[RunRanks], second: Sequence[RunRanks], seed: int) -> Difference:
-    ours = [_shares(first, way, DEPTHS) for way in WAYS]
-    theirs = [_shares(second, way, DEPTHS) for way in WAYS]
-    random = np.random.default_rng(seed)
-    draws = sum(_bootstrap(a - b, random) for a, b in zip(ours, theirs, strict=True))
-    means = [float(sum(values.mean() for values in side)) for side in (ours, theirs)]
-    return _judged("rsum", means[0], means[1], np.asarray(draws))
-
-
-def _paired(
-    measure: str, first: Float[ndarray, " query"], second: Float[ndarray, " query"], seed: int
-) -> Difference:
-    draws = _bootstrap(first - second, np.random.default_rng(seed))
-    return _judged(measure, float(first.mean()), float(second.mean()), draws)
+def _images_of(run: RunRanks) -> dict[str, Int[ndarray, " query"]]:
+    """The image that is drawn for a query to count, by direction."""
+    if run.owners is None:
+        raise EvaluationError(
+            f"{run.folder} does not say which image each text belongs to; train or judge it again"
+        )
+    return {"i2t": np.arange(len(run.ranks["i2t"])), "t2i": run.owners}
 
 
 def _bootstrap(
-    differences: Float[ndarray, " query"], random: np.random.Generator
-) -> Float[ndarray, " draw"]:
-    """Means of the differences over queries drawn with replacement.
+    gaps: dict[str, Float[ndarray, " query"]],
+    images_of: dict[str, Int[ndarray, " query"]],
+    random: np.random.Generator,
+) -> dict[str, Float[ndarray, " draw"]]:
+    """Means of the differences over images drawn with replacement, queries following theirs.
 
-    Differences of ranks take few values, so a draw is one multinomial over them: the same
-    distribution as drawing query by query, without the queries. Grades differ query by query.
+    How often each image was drawn, times what its queries add up to, is one matrix product.
     """
-    queries = len(differences)
-    values, counts = np.unique(differences, return_counts=True)
-    if len(values) <= queries // 4:
-        return random.multinomial(queries, counts / queries, size=DRAWS) @ values / queries
-    pieces = np.array_split(np.arange(DRAWS), -(-DRAWS * queries // AT_ONCE))
-    drawn = [differences[random.integers(queries, size=(len(p), queries))].mean(1) for p in pieces]
-    return np.concatenate(drawn)
+    images = len(images_of["i2t"])
+    sums = [np.bincount(images_of[name[:3]], gap, images) for name, gap in gaps.items()]
+    asked = [np.bincount(images_of[name[:3]], minlength=images) for name in gaps]
+    columns = np.stack([*sums, *asked], axis=1)
+    pieces = []
+    for piece in np.array_split(np.arange(DRAWS), -(-DRAWS * images // AT_ONCE)):
+        drawn = random.integers(images, size=(len(piece), images))
+        drawn += images * np.arange(len(piece))[:, None]
+        times = np.bincount(drawn.ravel(), minlength=drawn.size).reshape(drawn.shape)
+        totals = times @ columns
+        pieces.append(totals[:, : len(gaps)] / totals[:, len(gaps) :])
+    return dict(zip(gaps, np.concatenate(pieces).T, strict=True))
 
 
 def _judged(measure: str, first: float, second: float, draws: ndarray) -> Difference:

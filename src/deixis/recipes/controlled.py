@@ -15,4 +15,5 @@ def controlled_ranks(run: Path, control: str, advance: Advance) -> RunRanks:
     dataset = prepare_for(run, matcher, "", "", advance)
     asked = controlled(dataset, matcher.vocabulary, control)
     result = judge(scores_of(matcher.model, asked), asked.corpus)
-    return RunRanks(run, result.protocol, result.split_sha, result.tie_rule, result.ranks)
+    same = (result.protocol, result.split_sha, result.tie_rule)
+    return RunRanks(run, *same, result.ranks, owners=result.owners)
