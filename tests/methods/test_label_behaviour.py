@@ -7,7 +7,7 @@ from safetensors.torch import save_file
 from torch.nn.functional import cross_entropy
 
 from deixis.errors import RecipeError
-from deixis.losses.labels import true_labels
+from deixis.losses.labels import LabelEntropy, true_labels
 from deixis.losses.masked import Masked
 from deixis.methods.dscmr import DSCMR
 from deixis.methods.label_baselines import Consistency, Independent
@@ -83,6 +83,16 @@ def test_sharing_has_one_transformer_and_one_classifier_independent_two():
     assert not own
 
 
+def test_the_entropy_of_an_item_is_that_of_all_its_labels():
+    """Were it a mean over labels, other terms would outweigh it the more labels there are."""
+    model, batch = Independent(**SMALL).model(SIZES), batch_of()
+    out = model(batch)
+    told = torch.cat([out.images.labels, out.texts.labels]).sigmoid()
+    true = torch.cat([batch.labels, batch.labels[torch.arange(6) % 4]])
+    likelihood = torch.where(true > 0, told, 1 - told).prod(dim=1)
+    assert LabelEntropy()(out, 0).item() == pytest.approx(-likelihood.log().mean().item(), abs=1e-5)
+
+
 def test_a_text_has_the_labels_of_its_images():
     labels = torch.tensor([[1.0, 0, 0], [0, 1, 0]])
     batch = batch_of(images=2, texts=3)
@@ -148,13 +158,15 @@ def bert(path, layers=2, width=16, inner=24):
     return state
 
 
-def test_the_transformer_starts_from_the_first_layers_of_bert(tmp_path):
+@pytest.mark.parametrize("kind", [SemanticSharing, Independent])
+def test_transformers_start_from_the_first_layers_of_bert(kind, tmp_path):
     state = bert(tmp_path / "bert.safetensors", layers=3)
-    method = SemanticSharing(**SMALL, bert=str(tmp_path / "bert.safetensors"))
-    block = method.model(SIZES).image.body.transformer.blocks[1]
+    model = kind(**SMALL, bert=str(tmp_path / "bert.safetensors")).model(SIZES)
     key = "bert.encoder.layer.1.attention.self.key.weight"
-    assert torch.equal(block.attention.in_proj_weight[16:32], state[key])
-    assert torch.equal(block.outer.weight, state["bert.encoder.layer.1.output.dense.weight"])
+    for side in (model.image, model.text):
+        block = side.body.transformer.blocks[1]
+        assert torch.equal(block.attention.in_proj_weight[16:32], state[key])
+        assert torch.equal(block.outer.weight, state["bert.encoder.layer.1.output.dense.weight"])
 
 
 @pytest.mark.parametrize(

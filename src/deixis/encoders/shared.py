@@ -45,6 +45,16 @@ class Transformer(nn.Module):
         self.blocks = nn.ModuleList(Block(dim, heads, inner, dropout) for _ in range(layers))
         self.norm = nn.LayerNorm(dim)
 
+    @classmethod
+    def start(
+        cls, dim: int, heads: int, layers: int, inner: int, dropout: float, bert: str
+    ) -> "Transformer":
+        """A transformer from chance or, where one is named, from a BERT checkpoint."""
+        made = cls(dim, heads, layers, inner, dropout)
+        if bert:
+            made.take_bert(Path(bert).expanduser())
+        return made
+
     def forward(
         self, places: Float[Tensor, "item place dim"], mask: Bool[Tensor, "item place"]
     ) -> Float[Tensor, "item place dim"]:

@@ -13,13 +13,16 @@ from deixis.types import Outputs
 class LabelEntropy(Loss):
     """Each label of each image and text is a yes-or-no question.
 
-    *Formula*: binary cross-entropy of the logits, averaged over items of both sides and labels.
+    *Formula*: binary cross-entropy of the logits, added up over labels, averaged over items of
+    both sides. Added up it is the likelihood of an item's labels, and weighs beside other terms
+    as DSCMR's distance does, however many labels there are.
     *Needs*: labels; a text has those of the images it matches.
     """
 
     def forward(self, out: Outputs, step: int) -> Float[Tensor, ""]:
         """Average over both sides."""
-        return binary_cross_entropy_with_logits(told_labels(out), true_labels(out))
+        told, true = told_labels(out), true_labels(out)
+        return binary_cross_entropy_with_logits(told, true, reduction="sum") / len(told)
 
 
 class LabelAgreement(Loss):

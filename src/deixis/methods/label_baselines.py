@@ -30,6 +30,7 @@ class Independent(Method):
     layers: int = 6
     inner: int = 2048
     dropout: float = 0.1
+    bert: str = ""  # a checkpoint (safetensors) whose first layers both transformers start from
 
     def model(self, sizes: Sizes) -> Model:
         """Two towers that never meet."""
@@ -42,7 +43,8 @@ class Independent(Method):
         return Objective(Term("labels", LabelEntropy()))
 
     def _tower(self, front: Body, sizes: Sizes) -> Encoder:
-        transformer = Transformer(self.dim, self.heads, self.layers, self.inner, self.dropout)
+        size = (self.dim, self.heads, self.layers, self.inner)
+        transformer = Transformer.start(*size, self.dropout, self.bert)
         return Encoder(Shared(front, transformer), Labels(nn.Linear(self.dim, labels_in(sizes))))
 
 

@@ -1,7 +1,6 @@
 """Semantic sharing: one transformer and one classifier read both modalities; labels are the tie."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Literal
 
 from torch import nn
@@ -46,9 +45,8 @@ class SemanticSharing(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Two fronts, one transformer, one classifier."""
-        transformer = Transformer(self.dim, self.heads, self.layers, self.inner, self.dropout)
-        if self.bert:
-            transformer.take_bert(Path(self.bert).expanduser())
+        size = (self.dim, self.heads, self.layers, self.inner)
+        transformer = Transformer.start(*size, self.dropout, self.bert)
         kind = Labels if self.told == "pooled" else PlaceLabels
         head: Head = kind(nn.Linear(self.dim, labels_in(sizes)))
         image = Encoder(Shared(image_front(sizes, self.dim), transformer), head)
