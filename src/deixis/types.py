@@ -99,6 +99,7 @@ class Batch:
     texts: Tokens
     positives: Bool[Tensor, "image text"]  # stored, never the diagonal: a text may fit several
     labels: Float[Tensor, "image label"] | None = None
+    text_labels: Float[Tensor, "text label"] | None = None  # of the image a text was written for
     offline: Offline | None = None
     hidden: Hidden | None = None
 
@@ -112,6 +113,7 @@ class Batch:
             map_tensors(self.texts, lambda tensor: tensor[texts]),
             self.positives[images, texts],
             None if self.labels is None else self.labels[images],
+            None if self.text_labels is None else self.text_labels[texts],
         )
 
 

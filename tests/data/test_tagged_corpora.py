@@ -51,6 +51,15 @@ def test_mirflickr_texts_fit_every_image_tagged_alike(flickr25k: Path) -> None:
     assert positives.tolist() == [[True, True], [True, True]]
 
 
+def test_mirflickr_texts_alike_are_one_where_models_are_tested(
+    flickr25k: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirflickr, "TESTED", 1)
+    test = read_corpus(flickr25k).split("test")
+    assert test.texts == ("sea sky", "sea") and test.owners.tolist() == [0, 2]
+    assert test.positives().tolist() == [[True, False], [True, False], [False, True]]
+
+
 def test_mirflickr_annotations_may_lie_beside_the_pictures(flickr25k: Path) -> None:
     corpus = read_corpus(flickr25k / "mirflickr")
     assert corpus.files[0] == "im1.jpg" and corpus.label_names == ("animals", "sky")

@@ -1,5 +1,7 @@
 """Label-wise methods mask, share, hide and start as they say."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,21 +9,18 @@ from safetensors.torch import save_file
 from torch.nn.functional import cross_entropy
 
 from deixis.errors import RecipeError
-from deixis.losses.labels import LabelEntropy, true_labels
+from deixis.losses.labels import LabelEntropy
 from deixis.losses.masked import Masked
 from deixis.methods.dscmr import DSCMR
 from deixis.methods.label_baselines import Consistency, Independent
 from deixis.methods.matcher import Matcher, RunConfig, load
 from deixis.methods.model import Model, Sizes
 from deixis.methods.semantic_sharing import SemanticSharing
-from deixis.types import Batch, Embedding, Hidden, Outputs, Regions, Tokens
+from deixis.types import Batch, Hidden, Regions, Tokens
+from made import made_dataset
 
 SMALL = {"dim": 16, "word_dim": 8, "heads": 2, "layers": 2, "inner": 24, "dropout": 0.0}
 SIZES = Sizes(region=6, vocabulary=20, labels=5)
-
-
-def everything(count, places):
-    return torch.ones(count, places, dtype=torch.bool)
 
 
 def batch_of(images=4, texts=6, regions=5, words=7, seed=0):
@@ -30,12 +29,14 @@ def batch_of(images=4, texts=6, regions=5, words=7, seed=0):
         2, regions + 1, (images, 1), generator=random
     )
     word_mask = torch.arange(words) < torch.randint(3, words + 1, (texts, 1), generator=random)
-    positives = torch.arange(texts) % images == torch.arange(images).unsqueeze(1)
+    owners = torch.arange(texts) % images
+    labels = (torch.rand(images, 5, generator=random) < 0.4).float()
     return Batch(
         Regions(torch.randn(images, regions, 6, generator=random), region_mask),
         Tokens(torch.randint(5, 20, (texts, words), generator=random), word_mask),
-        positives,
-        (torch.rand(images, 5, generator=random) < 0.4).float(),
+        owners == torch.arange(images).unsqueeze(1),
+        labels,
+        labels[owners],
     )
 
 
@@ -72,7 +73,7 @@ def padded(batch, extra):
 
     images = Regions(wider(batch.images.values, 7.0), wider(batch.images.mask, False))
     texts = Tokens(wider(batch.texts.ids, 3), wider(batch.texts.mask, False))
-    return Batch(images, texts, batch.positives, batch.labels)
+    return replace(batch, images=images, texts=texts)
 
 
 def test_sharing_has_one_transformer_and_one_classifier_independent_two():
@@ -93,17 +94,13 @@ def test_the_entropy_of_an_item_is_that_of_all_its_labels():
     assert LabelEntropy()(out, 0).item() == pytest.approx(-likelihood.log().mean().item(), abs=1e-5)
 
 
-def test_a_text_has_the_labels_of_its_images():
-    labels = torch.tensor([[1.0, 0, 0], [0, 1, 0]])
-    batch = batch_of(images=2, texts=3)
-    positives = torch.tensor([[True, False, True], [False, True, True]])
-    batch = Batch(batch.images, batch.texts, positives, labels)
-    alone = everything(2, 1)
-    blank = Embedding(torch.zeros(2, 1, 3), alone)
-    out = Outputs(
-        blank, Embedding(torch.zeros(3, 1, 3), everything(3, 1)), torch.zeros(2, 3), batch
-    )
-    assert true_labels(out)[2:].tolist() == [[1, 0, 0], [0, 1, 0], [1, 1, 0]]
+def test_a_text_has_the_labels_of_its_own_image_though_it_fits_another():
+    made = made_dataset(images=3, texts_an_image=1)
+    pairs = np.array([[0, 0], [1, 1], [2, 2], [1, 0]])
+    corpus = replace(made.corpus, labels=np.eye(3, dtype=bool), pairs=pairs)
+    batch = replace(made, corpus=corpus).batch(np.array([0, 1, 2]), np.array([0, 2]))
+    assert batch.text_labels.tolist() == [[1, 0, 0], [0, 0, 1]]
+    assert batch.positives.tolist() == [[True, False], [True, False], [False, True]]
 
 
 def masked_outputs(model: Model, share: float):
@@ -114,7 +111,7 @@ def masked_outputs(model: Model, share: float):
     hidden = Hidden(regions, batch.images.values, words, batch.texts.ids)
     images = Regions(batch.images.values.masked_fill(regions.unsqueeze(2), 0), batch.images.mask)
     texts = Tokens(batch.texts.ids.masked_fill(words, 4), batch.texts.mask)
-    return model(Batch(images, texts, batch.positives, batch.labels, hidden=hidden)), words
+    return model(replace(batch, images=images, texts=texts, hidden=hidden)), words
 
 
 def test_a_hidden_word_is_told_by_the_entropy_of_logits():

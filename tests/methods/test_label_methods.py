@@ -74,7 +74,7 @@ def told(golden):
     labels = torch.from_numpy(arrays["labels"])
     regions = Regions(torch.zeros(3, 5, 1), everything(3, 5))
     tokens = Tokens(torch.zeros(3, 5, dtype=torch.long), everything(3, 5))
-    batch = Batch(regions, tokens, torch.eye(3) > 0, labels)
+    batch = Batch(regions, tokens, torch.eye(3) > 0, labels, labels)
     return arrays, Outputs(*sides, torch.zeros(3, 3), batch)
 
 
@@ -155,7 +155,7 @@ def dscmr(golden):
         Regions(torch.from_numpy(arrays["img"]).unsqueeze(1), one),
         Tokens(ids, one, torch.from_numpy(arrays["txt"]).unsqueeze(1)),
         torch.eye(9) > 0,
-        torch.from_numpy(arrays["labels"]),
+        *[torch.from_numpy(arrays["labels"])] * 2,
     )
     return arrays, model, method.objective(Sizes(labels=3)), batch
 

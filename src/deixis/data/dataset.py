@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from jaxtyping import Bool, Int
 from numpy import ndarray
+from torch import Tensor
 
 from deixis.data.collate import regions_of, tokens_of
 from deixis.data.corpus import Corpus
@@ -58,10 +59,15 @@ class Dataset:
 
     def batch(self, images: Int[ndarray, " image"], texts: Int[ndarray, " text"]) -> Batch:
         """Gather images and texts of the split into one batch."""
-        labels = self.corpus.labels
+        owners = self.corpus.owners[texts]
         return Batch(
             images=regions_of(self.regions, self.images[images]),
             texts=tokens_of(self.tokens, self.texts[texts]),
             positives=torch.from_numpy(self.positives(images, texts)),
-            labels=None if labels is None else torch.from_numpy(labels[images].astype(np.float32)),
+            labels=self._labels(images),
+            text_labels=self._labels(owners),
         )
+
+    def _labels(self, images: Int[ndarray, " image"]) -> Tensor | None:
+        labels = self.corpus.labels
+        return None if labels is None else torch.from_numpy(labels[images].astype(np.float32))

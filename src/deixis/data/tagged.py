@@ -6,20 +6,26 @@ from dataclasses import replace
 from deixis.data.rows import Row
 
 LEFT_OUT = "left out"  # split of images that papers on tagged corpora do not use
+TEST = "test"
 
 
 def sharing_texts(rows: Iterable[Row]) -> Iterator[Row]:
-    """The same rows, each text fitting every image of its split that is tagged alike."""
+    """The same rows, each text fitting every image of its split that is tagged alike.
+
+    Where models are tested such texts are one, of the first image: a gallery with copies would
+    rank them as several finds. *Paper*: the published code of semantic sharing merges them so.
+    """
     rows = list(rows)
     alike: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         for text in row.texts:
             alike.setdefault((row.split, text), []).append(row.file)
     for row in rows:
-        own = row.file
+        fitting = [alike[row.split, text] for text in row.texts]
+        kept = [n for n, of in enumerate(fitting) if row.split != TEST or of[0] == row.file]
         yield replace(
             row,
-            also=tuple(
-                tuple(file for file in alike[row.split, text] if file != own) for text in row.texts
-            ),
+            texts=tuple(row.texts[n] for n in kept),
+            text_wheres=tuple(row.text_wheres[n] for n in kept if row.text_wheres),
+            also=tuple(tuple(file for file in fitting[n] if file != row.file) for n in kept),
         )

@@ -100,12 +100,13 @@ def chance_by_labels(corpus: Corpus, k: int = DEPTH) -> dict[str, float]:
 
 
 def labels_of(corpus: Corpus) -> tuple[Bool[ndarray, "image label"], Bool[ndarray, "text label"]]:
-    """The labels of images and of texts: a text has those of every image it matches."""
+    """The labels of images and of texts: a text has those of the image it was written for.
+
+    It may fit other images too; labels that only those have are none of its own.
+    """
     if corpus.labels is None:
         raise EvaluationError(f"corpus '{corpus.name}' has no labels to judge by")
-    of_texts = np.zeros((len(corpus.texts), corpus.labels.shape[1]), dtype=bool)
-    np.logical_or.at(of_texts, corpus.pairs[:, 1], corpus.labels[corpus.pairs[:, 0]])
-    return corpus.labels, of_texts
+    return corpus.labels, corpus.labels[corpus.owners]
 
 
 def average_precision(

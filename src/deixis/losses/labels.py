@@ -16,7 +16,7 @@ class LabelEntropy(Loss):
     *Formula*: binary cross-entropy of the logits, added up over labels, averaged over items of
     both sides. Added up it is the likelihood of an item's labels, and weighs beside other terms
     as DSCMR's distance does, however many labels there are.
-    *Needs*: labels; a text has those of the images it matches.
+    *Needs*: labels; a text has those of the image it was written for.
     """
 
     def forward(self, out: Outputs, step: int) -> Float[Tensor, ""]:
@@ -63,9 +63,8 @@ def told_labels(out: Outputs) -> Float[Tensor, "item label"]:
 
 
 def true_labels(out: Outputs) -> Float[Tensor, "item label"]:
-    """The labels of images, then of texts: those of the images a text matches."""
-    labels = out.batch.labels
-    if labels is None:
+    """The labels of images, then of texts: those of the image a text was written for."""
+    labels, of_texts = out.batch.labels, out.batch.text_labels
+    if labels is None or of_texts is None:
         raise RecipeError("a label loss needs a corpus with labels; this one has none")
-    of_texts = (out.batch.positives.to(labels.dtype).T @ labels).clamp(max=1)
     return torch.cat([labels, of_texts])
