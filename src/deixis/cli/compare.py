@@ -45,10 +45,11 @@ def compare(
 
         with Bars() as bars:
             write_page(page, seeds_of(first)[0], seeds_of(second)[0], bars.advance)
-        say(f"wrote {page}")
     if as_json:
         print(json.dumps([asdict(d) | {"difference": d.difference} for d in differences], indent=2))
         return
+    if page is not None:
+        say(f"wrote {page}")
     table = Table(title=f"{first} − {second}", title_justify="left")
     for heading in ("measure", "first", "second", "difference", "95 % interval", "p"):
         table.add_column(heading, justify="left" if heading == "measure" else "right")

@@ -4,9 +4,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from deixis.errors import RecipeError
+from deixis.heads.ends import at_the_end
 from deixis.losses.base import Loss
 from deixis.types import Outputs
 
@@ -83,9 +83,5 @@ class Captioner(nn.Module):
     def _states(
         self, places: Float[Tensor, "image place dim"], mask: Bool[Tensor, "image place"]
     ) -> tuple[Float[Tensor, "image place width"], Float[Tensor, "image width"]]:
-        lengths = mask.sum(dim=1).clamp(min=1).cpu()
-        narrow = self.dropout(self.project(places))
-        packed = pack_padded_sequence(narrow, lengths, batch_first=True, enforce_sorted=False)
-        states, last = self.read(packed)
-        padded, _ = pad_packed_sequence(states, batch_first=True, total_length=mask.shape[1])
-        return padded, last[0]
+        states, _ = self.read(self.dropout(self.project(places)))
+        return states, at_the_end(states, mask.sum(dim=1).clamp(min=1))

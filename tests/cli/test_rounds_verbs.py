@@ -1,0 +1,77 @@
+"""`deixis mine`, `deixis ranks` and `deixis compare` on two rounds of two seeds."""
+
+import json
+
+import numpy as np
+import pytest
+from test_thread import call
+
+from deixis.data.negatives import Negatives
+
+RECIPE = """
+title = "two rounds"
+seeds = [0, 1]
+[data]
+size = 60
+[train]
+length = 2
+batch = 8
+[[row]]
+label = "first"
+method = {name = "vse_infinity", dim = 8, word_dim = 8}
+[[row]]
+label = "second"
+start = "first"
+offline = {by = "first", texts = 20, images = 5}
+method = {name = "aoq", base = {name = "vse_infinity", dim = 8, word_dim = 8}}
+"""
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("rounds")
+    (folder / "small.toml").write_text(RECIPE)
+    call("table", folder / "small.toml", "--runs", folder, "--threads", 1, "--json")
+    return folder / "small"
+
+
+def test_ranks_of_a_run_without_its_seed_are_the_mean_of_its_seeds(runs, tmp_path):
+    drawing = tmp_path / "ranks.svg"
+    folders = [runs / "first", runs / "first-0", runs / "first-1"]
+    told = json.loads(call("ranks", *folders, "--svg", drawing, "--threads", 1, "--json"))
+    mean, *seeds = told.values()
+    assert len(seeds) == 2
+    assert seeds[0] != seeds[1]
+    assert mean == {name: round((seeds[0][name] + seeds[1][name]) / 2) for name in mean}
+    assert drawing.read_text().startswith("<svg")
+
+
+def test_the_second_round_mined_what_the_verb_mines(runs, tmp_path):
+    options = ("--texts", 20, "--images", 5, "--threads", 1, "--json")
+    told = json.loads(call("mine", runs / "first-0", "--folder", tmp_path / "mined", *options))
+    mined = Negatives.load(tmp_path / "mined")
+    used = Negatives.load(runs / "first-0" / "negatives-20-5")
+    assert told["texts an image"] == 20
+    assert told["model"] == used.source.model
+    assert mined.source == used.source
+    np.testing.assert_array_equal(mined.texts, used.texts)
+    np.testing.assert_array_equal(mined.images, used.images)
+
+
+def test_a_slow_run_re_scores_what_a_fast_one_recalls(runs, tmp_path):
+    options = ("--texts", 4, "--images", 2, "--threads", 1, "--json")
+    second, first = runs / "second-0", runs / "first-0"
+    folder = tmp_path / "mined"
+    told = json.loads(call("mine", second, "--recall", first, "--folder", folder, *options))
+    found, wide = Negatives.load(folder), Negatives.load(folder / "recalled")
+    assert told["texts an image"] == 4
+    assert found.source.model == told["model"] != wide.source.model
+    assert all(set(few) <= set(many) for few, many in zip(found.texts, wide.texts, strict=True))
+    assert all(set(few) <= set(many) for few, many in zip(found.images, wide.images, strict=True))
+
+
+def test_two_rounds_stand_side_by_side(runs, tmp_path):
+    page = tmp_path / "page.html"
+    told = json.loads(call("compare", runs / "second", runs / "first", "--html", page, "--json"))
+    assert "rsum" in {difference["measure"] for difference in told}
+    assert page.read_text(encoding="utf-8").count("<img") > 0
