@@ -5,6 +5,7 @@ from typing import Literal
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
+from torch.nn.functional import threshold
 
 from deixis.similarity.attention import (
     Affinity,
@@ -16,6 +17,7 @@ from deixis.similarity.attention import (
     products,
     query_lengths,
     shares,
+    turned,
 )
 from deixis.similarity.local import Alignment, Local, rows_of
 from deixis.types import Embedding, map_tensors
@@ -52,7 +54,7 @@ class FocalAttention(Local[Parts]):
     def meet(self, images: Parts, texts: Parts, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Attend both ways over one product, then settle the doubtful pairs."""
         affinity = products(images, texts, grid=grid)
-        back = affinity.permute(3, 2, 1, 0) if grid else affinity.transpose(1, 2)
+        back = turned(affinity) if grid else affinity.transpose(1, 2)
         forth, forth_doubt = self._one_way(affinity, images, texts, grid=grid)
         other, other_doubt = self._one_way(back, texts, images, grid=grid)
         if grid:
@@ -80,29 +82,27 @@ class FocalAttention(Local[Parts]):
     ) -> tuple[Float[Tensor, "item other"], Bool[Tensor, "item other"]]:
         scores, doubts = [], []
         for here, piece in pieces(affinity):
-            near = piece if piece.stride(3) == 1 else piece.contiguous()
-            weights, doubt = self._focused(attention(near, self.temperature))
+            weights, doubt = self._focused(attention(piece, self.temperature))
             lengths = query_lengths(queries, here, grid=grid)
-            found = cosines(near, weights, contexts.gram[here], lengths)
+            found = cosines(piece, weights, contexts.gram[here], lengths)
             scores.append(found.mean(dim=1))
             doubts.append(doubt)
         return torch.cat(scores), torch.cat(doubts)
 
     def _focused(self, weights: Affinity) -> tuple[Affinity, Bool[Tensor, "item other"]]:
-        """Weights below the threshold set to zero; and where a weight lies too near to tell."""
+        """Weights in units of the threshold, zero below it; and where one lies too near to tell."""
+        given = weights.detach()
         if self.focus == "equal":
-            threshold = weights.mean(dim=1, keepdim=True)
+            bar = given.mean(dim=1, keepdim=True)
         else:
-            roots = weights.detach().sqrt()
-            threshold = (weights * roots).sum(1, keepdim=True) / roots.sum(1, keepdim=True)
-        slack = SLACK * torch.finfo(weights.dtype).eps
-        above = weights.detach() - (1.0 - slack) * threshold.detach()
-        # Ones and zeros, not truth values: a product with those is six times slower.
-        focused = weights * torch.ge(above, 0.0, out=torch.empty_like(above))
+            roots = given.sqrt()
+            bar = (given * roots).sum(1, keepdim=True) / roots.sum(1, keepdim=True)
+        relative = weights / bar  # a cosine does not care
+        focused = threshold(relative, 1.0 - SLACK * torch.finfo(weights.dtype).eps, 0.0)
         if weights.shape[1] == 1:  # a lone context is always kept: nothing to doubt
             return focused, torch.zeros_like(focused[:, 0, 0], dtype=torch.bool)
-        nearest = above.abs_().amin(dim=1)
-        return focused, (nearest < DOUBT * threshold.detach()[:, 0]).any(dim=1)
+        nearest = (relative.detach() - 1.0).abs_().amin(dim=1)
+        return focused, (nearest < DOUBT).any(dim=1)
 
     def _settled(
         self,

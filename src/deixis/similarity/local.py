@@ -122,10 +122,13 @@ def buckets(
 ) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
     """Items with equally many parts, at most ``size`` together; nothing in them is padding."""
     counts = _counts(items)
+    places = items.vectors.flatten(0, 1)
     for count in counts.unique().tolist():
         found = torch.nonzero(counts == count)[:, 0]
         for here in found.split(size or len(found)):
-            parts = items.vectors[here][items.mask[here]].view(len(here), count, -1)
+            item, part = items.mask[here].nonzero(as_tuple=True)
+            chosen = places.index_select(0, here[item] * items.mask.shape[1] + part)
+            parts = chosen.view(len(here), count, -1)
             yield here, Embedding(parts, torch.ones_like(parts[..., 0], dtype=torch.bool))
 
 
