@@ -8,7 +8,7 @@ from test_triplet import outputs
 
 from deixis.losses.match import Match
 from deixis.losses.triplet import Triplet
-from deixis.mining.miners import every, hardest
+from deixis.mining.miners import AnyThenHardest, every, hardest
 
 
 def test_equals_the_published_loss(golden):
@@ -19,6 +19,15 @@ def test_equals_the_published_loss(golden):
     assert loss.item() == pytest.approx(float(arrays["loss_BCE_hardest"]), rel=1e-6)
 
 
+def test_every_negative_weighs_as_in_the_published_variant(golden):
+    arrays = golden("camp/camp_repo_losses")
+    clipped = torch.from_numpy(arrays["scores"]).double().clamp(1e-6, 1 - 1e-6)
+    loss = Match(every)(outputs(clipped.logit(), torch.eye(7, dtype=torch.bool)), 0)
+    right = -clipped.diagonal().log().mean().item()
+    wrong = float(arrays["loss_BCE_all"]) - right  # there divided by 7 · 7, here by 7 · 6
+    assert loss.item() == pytest.approx(2 * 7 * (right + wrong * 7 / 6), rel=1e-6)
+
+
 @pytest.mark.parametrize(("miner", "name"), [(hardest, "hardest"), (every, "all")])
 def test_the_ranking_variant_equals_the_published_loss(golden, miner, name):
     arrays = golden("camp/camp_repo_losses")
@@ -27,8 +36,9 @@ def test_the_ranking_variant_equals_the_published_loss(golden, miner, name):
     assert loss.item() == pytest.approx(float(arrays[f"loss_rank_{name}"]), rel=1e-6)
 
 
-def test_a_model_that_says_a_half_to_everything_pays_four_ln_two_a_pair():
-    loss = Match(hardest)(outputs(torch.zeros(64, 64), torch.eye(64, dtype=torch.bool)), 0)
+@pytest.mark.parametrize("miner", [hardest, every])
+def test_a_model_that_says_a_half_to_everything_pays_four_ln_two_a_pair(miner):
+    loss = Match(miner)(outputs(torch.zeros(64, 64), torch.eye(64, dtype=torch.bool)), 0)
     assert loss.item() == pytest.approx(4 * 64 * math.log(2), rel=1e-6)
 
 
@@ -43,3 +53,26 @@ def test_two_texts_of_one_image_are_not_negatives_of_each_other():
     positives = torch.tensor([[True, True, False], [False, False, True]])
     Match(hardest)(outputs(scores, positives), 0).backward()
     assert scores.grad[0, 1] <= 0
+
+
+def test_at_first_one_negative_counts_whatever_its_score():
+    miner = AnyThenHardest(warmup=3)
+    positives = torch.tensor([[True, True, False, False], [False, False, True, True]])
+    scores = torch.tensor([[0.0, 0.0, 1.0, 9.0], [1.0, 9.0, 0.0, 0.0]])
+    early = torch.tensor([[False, False, True, False], [True, False, False, False]])
+    late = torch.tensor([[False, False, False, True], [False, True, False, False]])
+    assert torch.equal(miner(scores, positives, 2), early)
+    assert torch.equal(miner(-scores, positives, 2), early)
+    assert torch.equal(miner(scores, positives, 3), late)
+
+
+def test_noise_grows_less_alike_under_any_negative_than_under_the_hardest():
+    """The hardest of noise beat the positives, so lowering them makes all scores alike."""
+    noise = torch.randn(64, 64, generator=torch.Generator().manual_seed(0))
+    moved = {}
+    for miner in (AnyThenHardest(1), AnyThenHardest(0)):
+        scores = noise.clone().requires_grad_()
+        Match(miner)(outputs(scores, torch.eye(64, dtype=torch.bool)), 0).backward()
+        # How the spread of all scores changes along the step a gradient asks for.
+        moved[miner.warmup] = -(scores.grad * (noise - noise.mean())).sum().item()
+    assert moved[0] < 3 * moved[1] < 0

@@ -79,3 +79,10 @@ def test_a_row_cannot_start_from_a_later_one():
         Recipe.load(
             STAGED, ['row=[{label="fusion, messages fixed", start="later", method={name="camp"}}]']
         )
+
+
+def test_a_later_stage_that_names_no_earlier_one_is_refused():
+    fusion = {"label": "fusion", "method": {"name": "camp_released"}}
+    with pytest.raises(RecipeError, match="'fusion' has no start; its fusion learns over trained"):
+        Recipe.of("alone", {"row": [fusion]})
+    Recipe.of("first", {"row": [{"method": {"name": "camp_released", "stage": "messages"}}]})

@@ -12,9 +12,10 @@ from deixis.types import Outputs
 class Match(Loss):
     """Binary cross-entropy of every matching pair and of the mined negatives of both its sides.
 
-    *Formula*: with scores s as logits, for a positive (i, t): ``2 softplus(−s(i, t))`` plus
-    ``softplus(s)`` over the mined texts of image i and the mined images of text t, summed up.
-    *Relations*: a model that says ½ to everything pays ``4 ln 2`` a pair with ``hardest``.
+    *Formula*: with scores s as logits, for a positive (i, t): ``2 softplus(−s(i, t))`` plus the
+    mean of ``softplus(s)`` over the mined texts of image i and over the mined images of text t.
+    *Relations*: a model that says ½ to everything pays ``4 ln 2`` a pair, whichever negatives are
+    mined: however many there are, they weigh as much as the positive they stand against.
     *Paper*: CAMP 2019, equation 10, with its signs corrected as its authors confirmed. The
     published code clips probabilities; logits need no clipping.
     """
@@ -35,5 +36,6 @@ class Match(Loss):
     ) -> Float[Tensor, ""]:
         negatives = self.miner(logits, positives, step)
         query, item = positives.nonzero(as_tuple=True)
-        wrong = softplus(logits[query]).masked_fill(~negatives[query], 0.0).sum()
-        return softplus(-logits[query, item]).sum() + wrong
+        wrong = softplus(logits).masked_fill(~negatives, 0.0).sum(dim=1)
+        wrong = wrong / negatives.sum(dim=1).clamp(min=1)
+        return softplus(-logits[query, item]).sum() + wrong[query].sum()

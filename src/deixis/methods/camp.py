@@ -12,7 +12,7 @@ from deixis.losses.base import Objective, Term
 from deixis.losses.match import Match
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.mining.miners import EveryThenHardest, hardest
+from deixis.mining.miners import AnyThenHardest, hardest
 from deixis.similarity.base import Cosine, Similarity
 from deixis.similarity.messages import GatedFusion, MessageCosine
 from deixis.similarity.released import ReleasedMessages
@@ -44,7 +44,7 @@ class CAMP(Method):
     fuse: bool = True
     fusion: Literal["sum", "concat"] = "sum"
     ranked: bool = False  # train by hinges; models without fusion always are
-    warmup: int = 0  # steps over every negative before the hardest alone, against collapse
+    warmup: int = 0  # steps over any negative before the hardest, without which fusion collapses
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU → keep; Base pools both."""
@@ -54,7 +54,7 @@ class CAMP(Method):
 
     def objective(self, sizes: Sizes) -> Objective:
         """Match the hardest negatives, or rank them."""
-        miner = EveryThenHardest(self.warmup)
+        miner = AnyThenHardest(self.warmup)
         if self.fuse and not self.ranked:
             return Objective(Term("rank", Match(miner)))
         return Objective(Term("rank", Triplet(self.margin, miner)))
@@ -78,6 +78,14 @@ class ReleasedCAMP(Method):
     dim: int = 1024
     word_dim: int = 300
     stage: Literal["messages", "fusion"] = "fusion"
+    warmup: int = 0  # of the fusion: steps over any negative before the hardest
+
+    @property
+    def needs_start(self) -> str:
+        """Fusion from chance weights ends at chance, as users of the released code found."""
+        if self.stage == "messages":
+            return ""
+        return 'its fusion learns over trained messages alone: start from a row of stage "messages"'
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU → keep."""
@@ -93,4 +101,4 @@ class ReleasedCAMP(Method):
         """
         if self.stage == "messages":
             return Objective(Term("rank", Triplet(0.2, hardest)))
-        return Objective(Term("rank", Match(hardest)))
+        return Objective(Term("rank", Match(AnyThenHardest(self.warmup))))

@@ -92,6 +92,11 @@ class Method(ABC):
     name: ClassVar[str]
     paper: ClassVar[Paper]
 
+    @property
+    def needs_start(self) -> str:
+        """Why a row must begin with an earlier one's weights; empty where it need not."""
+        return ""
+
     @abstractmethod
     def model(self, sizes: Sizes) -> Model:
         """Build the model for features of these sizes."""

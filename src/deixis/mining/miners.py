@@ -50,3 +50,25 @@ class EveryThenHardest:
     ) -> Bool[Tensor, "query item"]:
         """Choose by the step."""
         return (every if step < self.warmup else hardest)(scores, positives, step)
+
+
+@dataclass(frozen=True)
+class AnyThenHardest:
+    """One negative of each query whatever its score for the first steps, the hardest after.
+
+    The next of the batch, which is shuffled, so any. A yes-or-no loss asked about the hardest from
+    the start learns to give every pair the same score: as long as scores are noise, the hardest
+    beat the positives, and the surest way to lower them is to make all scores alike.
+    """
+
+    warmup: int
+
+    def __call__(
+        self, scores: Float[Tensor, "query item"], positives: Bool[Tensor, "query item"], step: int
+    ) -> Bool[Tensor, "query item"]:
+        """Choose by the step."""
+        if step >= self.warmup:
+            return hardest(scores, positives, step)
+        queries, items = (torch.arange(n, device=scores.device) for n in scores.shape)
+        after = (items - queries.unsqueeze(1) - 1) % len(items)
+        return hardest(-after.to(scores.dtype), positives, step)

@@ -147,6 +147,8 @@ class Recipe:
         rows = tuple(_row(row, table) for row in table["row"])
         for place, row in enumerate(rows):
             earlier = [before.label for before in rows[:place]]
+            if row.method.needs_start and not row.start:
+                raise RecipeError(f"row '{row.label}' has no start; {row.method.needs_start}")
             if row.start and row.start not in earlier:
                 raise RecipeError(f"row '{row.label}' starts from '{row.start}', no earlier row")
             if row.offline and row.offline.by not in earlier:
