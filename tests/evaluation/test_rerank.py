@@ -10,6 +10,8 @@ from deixis.evaluation.ranks import ranks
 from deixis.evaluation.rerank import rerank, scorer, shortlist
 from deixis.similarity.attention import Attention
 from deixis.similarity.base import Cosine
+from deixis.similarity.messages import GatedFusion
+from deixis.similarity.sets import BestPair
 from deixis.types import Embedding
 
 
@@ -60,10 +62,20 @@ def test_a_depth_that_is_neither_is_refused(depth):
         shortlist(np.zeros((2, 3)), depth)
 
 
-@pytest.mark.parametrize("similarity", [Cosine(), Attention("t2i", 9.0, "mean", 6.0)])
-def test_any_similarity_can_be_the_slow_one(similarity):
-    images, texts = (Embedding(torch.randn(n, 1, 4), torch.ones(n, 1).bool()) for n in (5, 6))
+@pytest.mark.parametrize(
+    ("similarity", "parts"),
+    [
+        (Cosine(), 1),
+        (BestPair(), 3),
+        (Attention("t2i", 9.0, "mean", 6.0), 3),
+        (GatedFusion(4, "sum", attend=True, squash=False), 3),
+    ],
+)
+def test_any_similarity_can_be_the_slow_one(similarity, parts):
+    images, texts = (
+        Embedding(torch.randn(n, parts, 4), torch.ones(n, parts).bool()) for n in (5, 6)
+    )
     image, text = np.array([0, 4, 2]), np.array([5, 0, 0])
-    whole = similarity(images, texts).numpy()
+    whole = similarity(images, texts).numpy(force=True)
     found = scorer(similarity, images, texts)(image, text)
     np.testing.assert_allclose(found, whole[image, text], atol=1e-6)

@@ -34,6 +34,6 @@ class CollapseWatch:
             return None
         return (
             f"the ranking loss has been {rank:.2f} for {PATIENCE} steps, which is what constant "
-            "scores give: the model has collapsed. A lower rate, a warm-up over every negative or "
-            "a larger batch helps."
+            "scores give: the model has collapsed. A lower rate, a warm-up over other negatives "
+            "than the hardest or a larger batch helps."
         )
