@@ -9,7 +9,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from deixis.errors import RunError
-from deixis.explain.draw import heated, region_panels, sheet, word_panels
+from deixis.explain.draw import gate_panels, heated, region_panels, sheet, word_panels
 from deixis.explain.page import page
 from deixis.explain.sight import mean_gate, see, see_swapped
 from deixis.features.packed import PackedRegions
@@ -99,7 +99,9 @@ def test_two_pairs_are_shown_as_given_and_swapped(pairs):
 def test_there_is_a_panel_for_every_word_and_every_region(pairs):
     sight = see(matcher_of(ATTENDING[0]), pairs[0])
     assert (len(word_panels(sight)), len(region_panels(sight))) == (5, 3)
+    assert len(gate_panels(sight)) == 1
     one_way = see(matcher_of(SCAN(dim=8, word_dim=4)), pairs[0])
+    assert not gate_panels(one_way)
     assert (len(word_panels(one_way)), len(region_panels(one_way))) == (5, 0)
 
 

@@ -16,7 +16,7 @@ WORDS_SHOWN = 3
 
 def sheet(sight: Sight) -> Image.Image:
     """All panels of a sight, with a heading."""
-    panels = [*word_panels(sight), *region_panels(sight)]
+    panels = [*gate_panels(sight), *word_panels(sight), *region_panels(sight)]
     width, height = (max(panel.size[axis] for panel in panels) for axis in (0, 1))
     rows = -(-len(panels) // ACROSS)
     page = Image.new("RGB", (width * min(ACROSS, len(panels)), LABEL + rows * height), PAPER)
@@ -27,6 +27,16 @@ def sheet(sight: Sight) -> Image.Image:
         row, column = divmod(place, ACROSS)
         page.paste(panel, (column * width, LABEL + row * height))
     return page
+
+
+def gate_panels(sight: Sight) -> list[Image.Image]:
+    """Which regions let most of their messages in: redder from the lowest gate to the highest."""
+    if sight.region_gates is None:
+        return []
+    low, high = float(sight.region_gates.min()), float(sight.region_gates.max())
+    share = (sight.region_gates - low) / max(high - low, 1e-6)
+    drawn = heated(small(sight), sight.boxes, share)
+    return [panel(drawn, "gates of the regions", f"{low:.3f} to {high:.3f}")]
 
 
 def word_panels(sight: Sight) -> list[Image.Image]:
