@@ -18,10 +18,12 @@ class GRU(nn.Module):
     *Paper*: word vectors start uniform in ±0.1 (VSE++); the average is SCAN's and VSE∞'s.
     """
 
-    def __init__(self, vocabulary: int, word_dim: int, dim: int, *, both_ways: bool) -> None:
+    def __init__(
+        self, vocabulary: int, word_dim: int, dim: int, *, both_ways: bool, spread: float = 0.1
+    ) -> None:
         super().__init__()
         self.embed = nn.Embedding(vocabulary, word_dim)
-        nn.init.uniform_(self.embed.weight, -0.1, 0.1)
+        nn.init.uniform_(self.embed.weight, -spread, spread)
         self.gru = nn.GRU(word_dim, dim, batch_first=True, bidirectional=both_ways)
 
     def forward(

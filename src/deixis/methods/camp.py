@@ -39,6 +39,9 @@ class CAMP(Method):
     paper: ClassVar[Paper] = PAPER
     dim: int = 1024
     word_dim: int = 300
+    # Word vectors start uniform within it. Narrow, words are so short beside regions that every
+    # gate is a half and the text hardly moves the score.
+    word_spread: float = 0.1
     margin: float = 0.2
     attend: bool = True
     fuse: bool = True
@@ -49,7 +52,8 @@ class CAMP(Method):
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU → keep; Base pools both."""
         image = Encoder(Project(sizes.region, self.dim), self._head())
-        words = GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=True)
+        vocabulary, spread = sizes.vocabulary, self.word_spread
+        words = GRU(vocabulary, self.word_dim, self.dim, both_ways=True, spread=spread)
         return Model(image, Encoder(words, self._head()), self._similarity())
 
     def objective(self, sizes: Sizes) -> Objective:

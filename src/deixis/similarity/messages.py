@@ -61,8 +61,9 @@ class Messages(Local[Keyed]):
         self.text_key = weight(dim, dim, bias=False) if attend else Alike()
 
     def prepare_images(self, images: Embedding) -> Keyed:
-        """Compute the keys of the regions."""
-        return Keyed(images.vectors, images.mask, self.image_key(images.vectors))
+        """Compute the keys of the regions; their scale is taken once, not once a pair."""
+        keys = self.image_key(images.vectors) / math.sqrt(images.vectors.shape[2])
+        return Keyed(images.vectors, images.mask, keys)
 
     def prepare_texts(self, texts: Embedding) -> Keyed:
         """Compute the keys of the words."""
@@ -82,7 +83,7 @@ class Messages(Local[Keyed]):
         What is listened to comes first: text, image, region, word and image, text, word, region.
         Row with row the first axis counts the pairs, the second has length one.
         """
-        logits = affinity(images.keys, texts.keys, grid=grid) / math.sqrt(images.vectors.shape[2])
+        logits = affinity(images.keys, texts.keys, grid=grid)
         logits = logits if grid else logits.unsqueeze(1)
         to_words = logits.transpose(0, 1) if grid else logits
         return (
@@ -236,6 +237,8 @@ def masked_softmax(
     logits: Float[Tensor, "*pair part"], mask: Bool[Tensor, "*#pair part"]
 ) -> Float[Tensor, "*pair part"]:
     """Shares over the parts that exist; every item has one at least."""
+    if mask.all():  # the usual bundle: one pass less
+        return logits.softmax(dim=-1)
     return logits.masked_fill(~mask, float("-inf")).softmax(dim=-1)
 
 
