@@ -60,3 +60,9 @@ def test_words_of_unsorted_lengths_equal_the_published_ones(golden):
     found = Encoder(body, KeepUnit())(Tokens(torch.from_numpy(arrays["ids"]), mask))
     expected = torch.from_numpy(arrays["out"])
     torch.testing.assert_close(found.vectors[mask], expected[mask], atol=1e-7, rtol=0)
+
+
+def test_word_vectors_start_as_wide_as_asked():
+    for spread in (0.1, 1.7):
+        widest = GRU(50, 40, 4, both_ways=True, spread=spread).embed.weight.abs().max().item()
+        assert 0.9 * spread < widest <= spread
