@@ -5,7 +5,7 @@ import torch
 from plain_formulas import ragged, table
 
 from deixis.heads.attended import Attended
-from deixis.similarity.base import Cosine
+from deixis.similarity.base import Cosine, Pairs
 from deixis.similarity.messages import GatedFusion, MessageCosine
 from deixis.types import Embedding
 
@@ -122,6 +122,24 @@ def test_gradients_equal_those_of_the_plain_formula():
         scores = score(Embedding(v, images.mask), Embedding(w, texts.mask))
         total = (scores * torch.linspace(-1, 1, scores.numel()).view(scores.shape)).sum()
         found.append((scores, *torch.autograd.grad(total, (v, w, *similarity.parameters()))))
+    for ours, theirs in zip(*found, strict=True):
+        torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=0)
+
+
+@pytest.mark.parametrize(
+    "similarity", [GatedFusion(6, "sum", attend=True, squash=False), MessageCosine(6)]
+)
+def test_pairs_a_loss_does_not_look_at_are_not_missed_on_the_way_back(similarity):
+    similarity, images, texts = similarity.double(), ragged(4, 5, 6), ragged(5, 4, 6)
+    looked_at = torch.zeros(4, 5).double()
+    looked_at[[0, 1, 1, 3], [0, 1, 4, 2]] = torch.tensor([1.0, -2.0, 0.5, 3.0]).double()
+    found = []
+    for score in (similarity, lambda v, w: similarity.score(Pairs(v, w, grid=True))):
+        v = images.vectors.clone().requires_grad_()
+        w = texts.vectors.clone().requires_grad_()
+        scores = score(Embedding(v, images.mask), Embedding(w, texts.mask))
+        inputs = (v, w, *similarity.parameters())
+        found.append((scores, *torch.autograd.grad((scores * looked_at).sum(), inputs)))
     for ours, theirs in zip(*found, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-9, rtol=0)
 

@@ -60,6 +60,12 @@ class Messages(Local[Keyed]):
         self.image_key = weight(dim, dim, bias=False) if attend else Alike()
         self.text_key = weight(dim, dim, bias=False) if attend else Alike()
 
+    def forward(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:
+        """Score every image with every text; where gradients flow, without keeping the way."""
+        if torch.is_grad_enabled():
+            return lean_scores(self, images, texts)
+        return super().forward(images, texts)
+
     def prepare_images(self, images: Embedding) -> Keyed:
         """Compute the keys of the regions; their scale is taken once, not once a pair."""
         keys = self.image_key(images.vectors) / math.sqrt(images.vectors.shape[2])
@@ -144,12 +150,6 @@ class GatedFusion(Messages):
         self.pool_texts = AttendedSum(dim)
         self.match = nn.Sequential(weight(dim, dim), nn.ReLU(), nn.Linear(dim, 1))
         self.squash = squash
-
-    def forward(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:
-        """Score every image with every text; where gradients flow, without keeping the way."""
-        if torch.is_grad_enabled():
-            return lean_scores(self, images, texts)
-        return super().forward(images, texts)
 
     def meet(self, images: Keyed, texts: Keyed, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Exchange messages, fuse, pool, match."""
