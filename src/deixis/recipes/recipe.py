@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from deixis.data.offline import OfflineSpec
 from deixis.errors import RecipeError
+from deixis.features.backbones import vectors_of
 from deixis.features.trace import WINDOW
 from deixis.features.tuned import PREFIX
 from deixis.methods import load_all
@@ -217,6 +218,8 @@ def _tiny_row(row: Row) -> Row:
         if getattr(row.data, side).startswith(PREFIX)
     }
     train = replace(row.train, length="1 epochs", batch=min(row.train.batch, 32), chunk=0)
+    # Vectors of words have a width of their own, which a narrow model cannot take.
+    chance: dict[str, Any] = {"text": "words"} if vectors_of(row.data.text) else {}
     if towers:
         kept = {k: v for k, v in train.rates.items() if not k.endswith(".tower")}
         train = replace(train, crop=0.0, frozen={}, rates=kept)
@@ -224,7 +227,7 @@ def _tiny_row(row: Row) -> Row:
         row,
         method=_method(options),
         options=options,
-        data=replace(row.data, **TINY_DATA, **towers),
+        data=replace(row.data, **TINY_DATA, **towers, **chance),
         train=train,
     )
 
