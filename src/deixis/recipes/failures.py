@@ -129,8 +129,8 @@ def _page(
         chosen, best = worst(np.ascontiguousarray(ranked), queries, items, top)
         share = 100 * len(chosen) / max(1, int(queries.true.any(axis=1).sum()))
         yield f"<h2>{asking.capitalize()}s asking for {asked_for}s</h2>"
-        yield f"<p>{share:.0f} % of the queries find an item without a shared label among "
-        yield f"their first {top}. The worst of them:</p>"
+        yield f"<p>{share:.1f} % of the queries find an item without a shared label among "
+        yield f"their first {top}.{' The worst of them:' if chosen else ''}</p>"
         for query in chosen[:SHOWN]:
             yield f"<section><div class=query>{_card(corpus, asking, query, None)}"
             yield f"{_labels(corpus, queries, query, queries.true[query])}</div><div class=found>"
