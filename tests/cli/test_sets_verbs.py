@@ -47,3 +47,13 @@ def test_a_report_holds_every_picture_and_one_page(runs, tmp_path):
     assert page.count("data:image/png;base64,") == 3
     assert "slots-0: what each slot looks at" in page
     assert "one-vector-0: what each slot" not in page
+
+
+def test_a_report_tells_machines_what_its_table_tells_people(runs, tmp_path):
+    told = json.loads(call("report", *runs, "--out", tmp_path, "--pictures", 1, "--json"))
+    slots, one = told["slots-0"], told["one-vector-0"]
+    assert sum(slots["image_wins"]) == pytest.approx(1.0)
+    assert len(slots["text_wins"]) == 3
+    assert slots["image_variance"] > 0.01
+    assert one["image_variance"] == pytest.approx(0.0, abs=1e-6)
+    assert f"{slots['text_variance']:.4f}" in (tmp_path / "index.html").read_text(encoding="utf-8")

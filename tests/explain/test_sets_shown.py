@@ -10,7 +10,7 @@ from PIL import Image
 from deixis.encoders.encoder import Encoder
 from deixis.encoders.project import Project
 from deixis.errors import RunError
-from deixis.explain.drawing import heat, scatter, sheet
+from deixis.explain.drawing import heat, key, note, scatter, sheet
 from deixis.explain.layout import tsne
 from deixis.explain.sets import attention_of, circular_variance, health, nearest_texts
 from deixis.features.boxes import grid_boxes
@@ -82,8 +82,23 @@ def test_points_are_drawn_in_the_colour_of_their_slot():
     blue, orange = pixels - [0, 114, 178], pixels - [230, 159, 0]
     assert np.abs(blue).sum(axis=1).min() < 200
     assert np.abs(orange).sum(axis=1).min() < 200
-    both = sheet([[drawn, drawn]], ["a", "b"])
+    both = sheet([[drawn, drawn], [key(["slot 1"], "image", "text")]], ["a", "b"])
     assert both.width > 2 * drawn.width
+    assert both.height > drawn.height + 24
+
+
+def test_attention_that_prefers_nothing_does_not_glow():
+    picture = Image.new("RGB", (60, 60), (90, 90, 90))
+    even, peaked = np.full(9, 1 / 9), np.array([0.6] + [0.05] * 8)
+    flat, lit = (np.asarray(heat(picture, grid_boxes(3), w)).astype(float) for w in (even, peaked))
+    assert flat.sum(axis=2).max() < 0.7 * lit.sum(axis=2).max()
+
+
+def test_a_note_breaks_its_words_so_that_none_is_cut():
+    words = "a dog runs over the wide green grass after a very small ball"
+    wide, narrow = (np.asarray(note([words], "#000000", (side, 200))) < 128 for side in (900, 90))
+    assert not narrow[:, -1].any()
+    assert narrow.any(axis=(1, 2)).sum() > 3 * wide.any(axis=(1, 2)).sum()
 
 
 def test_clusters_stay_together_on_the_plane_and_the_plane_is_repeatable():

@@ -15,7 +15,7 @@ from deixis.data.collate import regions_of
 from deixis.data.dataset import Dataset
 from deixis.errors import RunError
 from deixis.evaluation.encode import encode
-from deixis.explain.drawing import HUES, heat, scatter, sheet
+from deixis.explain.drawing import HUES, heat, key, note, scatter, sheet
 from deixis.explain.layout import tsne
 from deixis.explain.sets import SetHealth, WatchedHead, attention_of, health, nearest_texts
 from deixis.features.files import write_atomic
@@ -23,6 +23,8 @@ from deixis.methods.model import Model
 from deixis.types import Embedding
 
 SIDE = 150  # pixels of a picture in a sheet
+BESIDE = 230  # pixels for the text nearest to an element
+OWN, OTHER = "#1b7f3b", "#222222"  # a text that describes the picture, and one that does not
 POINTS = 120  # images, with one text each, whose elements are laid out on the plane
 
 
@@ -45,18 +47,24 @@ class Sets:
     health: SetHealth
 
 
-def write_report(subjects: Sequence[Subject], folder: Path, pictures: int) -> Path:
+def judge(subject: Subject) -> Sets:
+    """Embed a subject's split and measure its sets."""
+    images, texts = encode(subject.model, subject.dataset)
+    pairs = torch.from_numpy(subject.dataset.corpus.pairs.astype(np.int64))
+    return Sets(subject, images, texts, health(images, texts, pairs))
+
+
+def write_report(judged: Sequence[Sets], folder: Path, pictures: int) -> Path:
     """Write PNG files and one page that holds them all; returns the page."""
-    judged = [_sets(subject) for subject in subjects]
     folder.mkdir(parents=True, exist_ok=True)
-    figures = {"tsne": sheet([[_plane(sets) for sets in judged]], [""] * len(judged))}
+    figures = {"tsne": planes(judged)}
     galleries = []
     for sets in judged:
         if _can_be_watched(sets.subject):
             chosen = np.linspace(0, len(sets.images) - 1, pictures).astype(int)
             galleries.append((sets, chosen))
             for image in chosen.tolist():
-                figures[_figure(sets, image)] = attention_sheet(sets.subject, image)
+                figures[_figure(sets, image)] = attention_sheet(sets, image)
     for name, figure in figures.items():
         content = io.BytesIO()
         figure.save(content, "PNG", optimize=True)
@@ -67,22 +75,34 @@ def write_report(subjects: Sequence[Subject], folder: Path, pictures: int) -> Pa
     return page
 
 
-def attention_sheet(subject: Subject, image: int) -> Image.Image:
-    """One row a slot, one column a round, over the picture."""
-    dataset = subject.dataset
+def planes(judged: Sequence[Sets]) -> Image.Image:
+    """The elements of every subject on its own plane, side by side, with a key."""
+    slots = max(sets.images.vectors.shape[1] for sets in judged)
+    named = key([f"slot {slot + 1}" for slot in range(slots)], "of an image", "of a text")
+    plane = sheet([[_plane(sets) for sets in judged]], [""] * len(judged))
+    return sheet([[plane], [named]], [""])
+
+
+def attention_sheet(sets: Sets, image: int) -> Image.Image:
+    """One row a slot, one column a round over the picture, then the text nearest to the element."""
+    dataset = sets.subject.dataset
     regions = regions_of(dataset.regions, dataset.images[image : image + 1])
     with Image.open(dataset.corpus.path(image)) as opened:
         picture = opened.convert("RGB").resize((SIDE, SIDE))
-    maps = attention_of(subject.model.eval().image, regions)[0].numpy()
+    maps = attention_of(sets.subject.model.eval().image, regions)[0].numpy()
     if regions.boxes is None:
         raise RunError("these features say nothing of where regions lie; extract a grid instead")
     boxes = regions.boxes[0].numpy()
-    rounds, parts = maps.shape[:2]
-    rows = [
-        [picture, *(heat(picture, boxes, maps[turn, part]) for turn in range(rounds))]
-        for part in range(parts)
-    ]
-    return sheet(rows, ["picture", *(f"round {turn + 1}" for turn in range(rounds))])
+    rounds = maps.shape[0]
+    rows = []
+    for part, (text, own) in enumerate(_nearest(sets, image)):
+        first = picture if part == 0 else Image.new("RGB", (SIDE, SIDE), "white")
+        label = note([f"slot {part + 1}"], HUES[part % len(HUES)], (44, SIDE))
+        lit = [heat(picture, boxes, maps[turn, part]) for turn in range(rounds)]
+        said = [text, "(of this picture)"] if own else [text]
+        rows.append([first, label, *lit, note(said, OWN if own else OTHER, (BESIDE, SIDE))])
+    turns = [f"round {turn + 1}" for turn in range(rounds)]
+    return sheet(rows, ["picture", "", *turns, "nearest text"])
 
 
 def _can_be_watched(subject: Subject) -> bool:
@@ -90,12 +110,6 @@ def _can_be_watched(subject: Subject) -> bool:
     attends = isinstance(subject.model.image.head, WatchedHead)
     placed = subject.dataset.regions.boxes is not None
     return attends and placed and subject.dataset.corpus.path(0).is_file()
-
-
-def _sets(subject: Subject) -> Sets:
-    images, texts = encode(subject.model, subject.dataset)
-    pairs = torch.from_numpy(subject.dataset.corpus.pairs.astype(np.int64))
-    return Sets(subject, images, texts, health(images, texts, pairs))
 
 
 def _plane(sets: Sets) -> Image.Image:
@@ -124,19 +138,17 @@ def _page(
     yield f"<!doctype html><html lang=en><meta charset=utf-8><title>Sets of {names}</title>"
     yield f"<meta name=viewport content='width=device-width'><style>{STYLE}</style><main>"
     yield f"<h1>Sets of {names}</h1>{_table(judged)}"
-    slots = max(sets.images.vectors.shape[1] for sets in judged)
-    keys = "".join(
-        f"<b style='color:{HUES[s % len(HUES)]}'>slot {s + 1}</b> " for s in range(slots)
-    )
-    yield "<h2>Elements on a plane</h2><p>t-SNE: neighbours stay neighbours. Squares are elements "
-    yield f"of images, discs of texts. {keys}</p>{_embedded('t-SNE of elements', figures['tsne'])}"
+    yield "<h2>Elements on a plane</h2><p>t-SNE: neighbours stay neighbours.</p>"
+    yield _embedded("t-SNE of elements", figures["tsne"])
     for sets, chosen in galleries:
         yield f"<h2>{html.escape(sets.subject.name)}: what each slot looks at</h2>"
-        yield "<p>One row a slot, one column a round. Under it the text nearest to each element; "
-        yield "<span class=right>green</span>: it describes the picture.</p>"
+        yield "<p>One row a slot, one column a round; a full glow is at least twice an even share. "
+        yield f"Beside it the text nearest to the element; <span style='color:{OWN}'>green</span>: "
+        yield "it describes the picture.</p>"
         for image in chosen.tolist():
-            yield _embedded(f"attention on image {image}", figures[_figure(sets, image)])
-            yield _nearest(sets, image)
+            nearest = "; ".join(text for text, _ in _nearest(sets, image))
+            shown = f"attention on image {image}; nearest texts: {nearest}"
+            yield _embedded(shown, figures[_figure(sets, image)])
     yield "</main></html>"
 
 
@@ -163,15 +175,12 @@ def _table(judged: Sequence[Sets]) -> str:
     return f"<table>{''.join(lines)}</table>"
 
 
-def _nearest(sets: Sets, image: int) -> str:
+def _nearest(sets: Sets, image: int) -> list[tuple[str, bool]]:
+    """The text nearest to each element of an image, and whether it describes the image."""
     corpus = sets.subject.dataset.corpus
     own = set(corpus.pairs[corpus.pairs[:, 0] == image, 1].tolist())
     found = nearest_texts(sets.images.vectors[image], sets.texts).tolist()
-    lines = (
-        f"<li class={'right' if text in own else 'other'}>{html.escape(corpus.texts[text])}</li>"
-        for text in found
-    )
-    return f"<ol>{''.join(lines)}</ol>"
+    return [(corpus.texts[text], text in own) for text in found]
 
 
 def _embedded(name: str, figure: Image.Image) -> str:
@@ -187,5 +196,5 @@ main { max-width: 80rem; margin: 2rem auto; padding: 0 1rem; }
 table { border-collapse: collapse; } td, th { padding: .3rem .8rem; text-align: left; }
 th { border-bottom: 2px solid #ccc; font-weight: 600; } td { border-bottom: 1px solid #e5e5e5; }
 img { max-width: 100%; display: block; margin-top: 1.2rem; }
-h2 { margin-top: 2.5rem; } .right { color: #1b7f3b; font-weight: 600; } ol { margin-top: .4rem; }
+h2 { margin-top: 2.5rem; }
 """
