@@ -13,7 +13,7 @@ from deixis.losses.discrepancy import Discrepancy
 from deixis.losses.diversity import Diversity
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.mining.miners import hardest
+from deixis.mining.miners import EveryThenHardest
 from deixis.similarity.sets import BestPair
 
 
@@ -36,6 +36,7 @@ class PVSE(Method):
     discrepancy: float = 0.01  # weight of the MMD term
     diversity: float = 0.1  # weight of the Gram term
     dropout: float = 0.0
+    warmup: int = 0  # steps over every negative before the hardest alone
 
     def model(self, sizes: Sizes) -> Model:
         """Raw cells → PIE against word vectors → PIE."""
@@ -49,7 +50,7 @@ class PVSE(Method):
     def objective(self, sizes: Sizes) -> Objective:
         """Rank, spread the sides alike, keep residuals at right angles."""
         return Objective(
-            Term("rank", Triplet(self.margin, hardest, "mean")),
+            Term("rank", Triplet(self.margin, EveryThenHardest(self.warmup), "mean")),
             Term("discrepancy", Discrepancy(), self.discrepancy),
             Term("diversity", Diversity(), self.diversity),
         )
