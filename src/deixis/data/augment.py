@@ -82,14 +82,16 @@ def _inner(mask: Bool[Tensor, "item place"]) -> Bool[Tensor, "item place"]:
 
 def _moved_up(
     kept: Bool[Tensor, "item place"],
-) -> tuple[Int[Tensor, "item place"], Bool[Tensor, "item place"]]:
+) -> tuple[Int[Tensor, "item left"], Bool[Tensor, "item left"]]:
     """Where the kept places come from when they close up, and which places exist then.
 
-    Recurrent encoders read as many places as exist from the front, so no gap may stay.
+    Recurrent encoders read as many places as exist from the front, so no gap may stay; places
+    that no item of the batch needs any more are cut off.
     """
-    places = (~kept).to(torch.int8).argsort(dim=1, stable=True)
+    longest = int(kept.sum(dim=1).max())
+    places = (~kept).to(torch.int8).argsort(dim=1, stable=True)[:, :longest]
     return places, kept.gather(1, places)
 
 
 def _take(values: Tensor, places: Int[Tensor, "item place"]) -> Tensor:
-    return values.gather(1, places.unsqueeze(2).expand(-1, -1, values.shape[2]))
+    return values[torch.arange(len(values)).unsqueeze(1), places]
