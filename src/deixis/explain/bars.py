@@ -13,7 +13,8 @@ def bars(title: str, counts: Mapping[str, Mapping[str, int]]) -> str:
     highest = max(1, *(n for run in counts.values() for n in run.values()))
     step = BAR * len(counts) + GAP
     width = LEFT + step * len(bins) + GAP
-    parts = [f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>']
+    parts = ['<rect width="100%" height="100%" fill="white"/>']  # readable on a dark page too
+    parts.append(f'<text x="{LEFT}" y="20" font-size="14">{escape(title)}</text>')
     for number, (label, run) in enumerate(counts.items()):
         colour = COLOURS[number % len(COLOURS)]
         parts.append(_legend(label, colour, number))
