@@ -18,7 +18,9 @@ def traced_batches() -> PairBatches:
         np.full(count, -1),
         offsets_of([1] * count),
     )
-    return PairBatches(replace(dataset, tokens=replace(dataset.tokens, trace=trace)), 8, 0)
+    corpus = replace(dataset.corpus, labels=np.eye(len(dataset.images), dtype=bool))
+    traced = replace(dataset, corpus=corpus, tokens=replace(dataset.tokens, trace=trace))
+    return PairBatches(traced, 8, 0)
 
 
 def test_every_text_comes_with_and_without_its_trace_and_belongs_to_the_same_images():
@@ -33,6 +35,7 @@ def test_every_text_comes_with_and_without_its_trace_and_belongs_to_the_same_ima
     for half in (with_trace, without):
         assert torch.equal(after.texts.ids[half], before.texts.ids)
         assert torch.equal(after.positives[:, half], before.positives)
+        assert torch.equal(after.text_labels[half], before.text_labels)
 
 
 def test_captions_without_any_trace_just_come_twice():

@@ -26,4 +26,10 @@ class AlsoBare:
             mask = texts.trace.mask.clone()
             mask[len(batch.texts.ids) :] = False
             texts = replace(texts, trace=replace(texts.trace, mask=mask))
-        return replace(batch, texts=texts, positives=batch.positives.repeat(1, 2))
+        labels = batch.text_labels
+        return replace(
+            batch,
+            texts=texts,
+            positives=batch.positives.repeat(1, 2),
+            text_labels=None if labels is None else torch.cat([labels, labels]),
+        )

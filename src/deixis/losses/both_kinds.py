@@ -40,5 +40,10 @@ def _traced(out: Outputs) -> Bool[Tensor, " text"]:
 
 def _of(out: Outputs, own: Bool[Tensor, " text"]) -> Outputs:
     """What a loss over scores sees of some texts."""
-    batch = replace(out.batch, positives=out.batch.positives[:, own])
+    labels = out.batch.text_labels
+    batch = replace(
+        out.batch,
+        positives=out.batch.positives[:, own],
+        text_labels=None if labels is None else labels[own],
+    )
     return replace(out, scores=out.scores[:, own], batch=batch)
