@@ -88,7 +88,7 @@ def _images_of(run: RunRanks) -> dict[str, Int[ndarray, " query"]]:
     """The image that is drawn for a query to count, by direction."""
     if run.owners is None:
         raise EvaluationError(
-            f"{run.folder} does not say which image each text belongs to; train or judge it again"
+            f"{run.folder} does not say which image each text belongs to; train it again"
         )
     return {"i2t": np.arange(len(run.ranks["i2t"])), "t2i": run.owners}
 
