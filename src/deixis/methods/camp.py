@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder, Head
-from deixis.encoders.gru import GRU
 from deixis.encoders.project import Project
 from deixis.heads.attended import Attended
 from deixis.heads.keep import Keep
@@ -12,6 +11,7 @@ from deixis.losses.base import Objective, Term
 from deixis.losses.match import Match
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.methods.text_front import text_front
 from deixis.mining.miners import AnyThenHardest, hardest
 from deixis.similarity.base import Cosine, Similarity
 from deixis.similarity.messages import GatedFusion, MessageCosine
@@ -50,10 +50,9 @@ class CAMP(Method):
     warmup: int = 0  # steps over any negative before the hardest, without which fusion collapses
 
     def model(self, sizes: Sizes) -> Model:
-        """Project → keep against two-way GRU → keep; Base pools both."""
+        """Project → keep against two-way GRU (or frozen states, projected) → keep; Base pools."""
         image = Encoder(Project(sizes.region, self.dim), self._head())
-        vocabulary, spread = sizes.vocabulary, self.word_spread
-        words = GRU(vocabulary, self.word_dim, self.dim, both_ways=True, spread=spread)
+        words = text_front(sizes, self.word_dim, self.dim, self.word_spread)
         return Model(image, Encoder(words, self._head()), self._similarity())
 
     def objective(self, sizes: Sizes) -> Objective:
@@ -92,9 +91,9 @@ class ReleasedCAMP(Method):
         return 'its fusion learns over trained messages alone: start from a row of stage "messages"'
 
     def model(self, sizes: Sizes) -> Model:
-        """Project → keep against two-way GRU → keep."""
+        """Project → keep against two-way GRU (or frozen states, projected) → keep."""
         image = Encoder(Project(sizes.region, self.dim), Keep())
-        words = GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=True)
+        words = text_front(sizes, self.word_dim, self.dim)
         parts = ReleasedMessages if self.stage == "messages" else ReleasedFusion
         return Model(image, Encoder(words, Keep()), parts(self.dim))
 

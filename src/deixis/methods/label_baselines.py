@@ -11,9 +11,10 @@ from deixis.heads.labels import Labels
 from deixis.losses.base import Objective, Term
 from deixis.losses.consistency import PairLikelihood
 from deixis.losses.labels import LabelEntropy
-from deixis.methods.labelling import image_front, labels_in, text_front
+from deixis.methods.labelling import image_front, labels_in
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
 from deixis.methods.semantic_sharing import SemanticSharing
+from deixis.methods.text_front import text_front
 from deixis.similarity.base import Cosine
 
 

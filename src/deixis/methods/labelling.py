@@ -1,7 +1,6 @@
 """What the label-wise methods begin with."""
 
 from deixis.encoders.encoder import Body
-from deixis.encoders.gru import GRU
 from deixis.encoders.project import Project
 from deixis.errors import RecipeError
 from deixis.methods.model import Sizes
@@ -10,13 +9,6 @@ from deixis.methods.model import Sizes
 def image_front(sizes: Sizes, dim: int) -> Body:
     """Regions, projected."""
     return Project(sizes.region, dim)
-
-
-def text_front(sizes: Sizes, word_dim: int, dim: int) -> Body:
-    """Words through a two-way GRU, or frozen token states, projected."""
-    if sizes.token:
-        return Project(sizes.token, dim)
-    return GRU(sizes.vocabulary, word_dim, dim, both_ways=True)
 
 
 def labels_in(sizes: Sizes) -> int:

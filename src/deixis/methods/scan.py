@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.gru import GRU
 from deixis.encoders.project import Project
 from deixis.heads.keep import KeepUnit
 from deixis.losses.base import Objective, Term
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.methods.text_front import text_front
 from deixis.mining.miners import hardest
 from deixis.similarity.attention import Attention
 
@@ -39,9 +39,9 @@ class SCAN(Method):
     sharpness: float = 6.0  # λ of the log-sum-exp
 
     def model(self, sizes: Sizes) -> Model:
-        """Project → keep against two-way GRU → keep."""
+        """Project → keep against two-way GRU (or frozen states, projected) → keep."""
         image = Encoder(Project(sizes.region, self.dim), KeepUnit())
-        words = GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=True)
+        words = text_front(sizes, self.word_dim, self.dim)
         similarity = Attention(self.direction, self.temperature, self.pool, self.sharpness)
         return Model(image, Encoder(words, KeepUnit()), similarity)
 

@@ -12,8 +12,9 @@ from deixis.losses.base import Loss, Objective, Term
 from deixis.losses.consistency import PairDistance, PairLikelihood
 from deixis.losses.labels import LabelAgreement, LabelEntropy
 from deixis.losses.masked import Masked
-from deixis.methods.labelling import image_front, labels_in, text_front
+from deixis.methods.labelling import image_front, labels_in
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.methods.text_front import text_front
 from deixis.similarity.base import Cosine
 
 

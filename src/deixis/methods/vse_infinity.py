@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deixis.encoders.encoder import Body, Encoder
-from deixis.encoders.gru import GRU
-from deixis.encoders.project import Project, ProjectMLP
+from deixis.encoders.encoder import Encoder
+from deixis.encoders.project import ProjectMLP
 from deixis.heads.sorted import Sorted
 from deixis.losses.base import Objective, Term
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.methods.text_front import text_front
 from deixis.mining.miners import EveryThenHardest
 from deixis.similarity.base import Cosine
 
@@ -34,12 +34,8 @@ class VSEInfinity(Method):
     def model(self, sizes: Sizes) -> Model:
         """Both towers end in the sorted head; texts with frozen states are projected."""
         image = Encoder(ProjectMLP(sizes.region, self.dim), Sorted())
-        body: Body = (
-            Project(sizes.token, self.dim)
-            if sizes.token
-            else GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=True)
-        )
-        return Model(image, Encoder(body, Sorted()), Cosine())
+        words = text_front(sizes, self.word_dim, self.dim)
+        return Model(image, Encoder(words, Sorted()), Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
         """Triplet over every negative first, over the hardest after the warm-up."""
