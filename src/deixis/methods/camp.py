@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from deixis.encoders.encoder import Encoder, Head
+from deixis.encoders.encoder import Body, Encoder, Head
+from deixis.encoders.even import Even
 from deixis.encoders.project import Project
 from deixis.heads.attended import Attended
 from deixis.heads.keep import Keep
@@ -42,6 +43,7 @@ class CAMP(Method):
     # Word vectors start uniform within it. Narrow, words are so short beside regions that every
     # gate is a half and the text hardly moves the score.
     word_spread: float = 0.1
+    even: bool = False  # regions and words of one length, so that a gate sees both alike
     margin: float = 0.2
     attend: bool = True
     fuse: bool = True
@@ -51,9 +53,12 @@ class CAMP(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU (or frozen states, projected) → keep; Base pools."""
-        image = Encoder(Project(sizes.region, self.dim), self._head())
+        regions: Body = Project(sizes.region, self.dim)
         words = text_front(sizes, self.word_dim, self.dim, self.word_spread)
-        return Model(image, Encoder(words, self._head()), self._similarity())
+        if self.even:
+            regions, words = Even(regions), Even(words)
+        image, text = Encoder(regions, self._head()), Encoder(words, self._head())
+        return Model(image, text, self._similarity())
 
     def objective(self, sizes: Sizes) -> Objective:
         """Match the hardest negatives, or rank them."""
