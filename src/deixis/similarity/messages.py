@@ -187,10 +187,10 @@ class Fuse(nn.Module):
         let_in = gate(own, message)
         if self.fusion == "concat":
             return self.layer(torch.cat([let_in * own, let_in * message], dim=-1)).relu_()
-        mixed = own + message
+        if torch.is_grad_enabled():
+            return self.layer((own + message) * let_in).relu_()
         # In place where no gradient flows: a block is then still in cache for the layer.
-        mixed = mixed * let_in if mixed.requires_grad else mixed.mul_(let_in)
-        return self.layer(mixed).relu_()
+        return self.layer(message.add_(own).mul_(let_in)).relu_()
 
 
 def gate(own: Own, message: Met) -> Met:
