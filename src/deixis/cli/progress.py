@@ -1,5 +1,6 @@
 """Progress for people: a bar on a terminal, a line now and then elsewhere."""
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,7 +19,8 @@ from rich.progress import (
 )
 
 console = Console(stderr=True)
-output = Console()
+# Written to a file or a pipe, a table keeps its own width; no column is cut to fit a terminal.
+output = Console(width=None if sys.stdout.isatty() else 240)
 QUIET = 10.0  # seconds between two lines where there is no terminal
 
 
