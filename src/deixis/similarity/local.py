@@ -139,9 +139,12 @@ def bundles(
     order = _counts(items).argsort(stable=True)
     for here in order.split(size or max(1, len(order))):
         mask = items.mask[here]
-        places = mask.any(dim=0)
-        parts = items.vectors[here][:, places].masked_fill(~mask[:, places].unsqueeze(2), 0.0)
-        yield here, Embedding(parts, mask[:, places])
+        places = mask.any(dim=0).nonzero()[:, 0]
+        parts = items.vectors.index_select(0, here).index_select(1, places)
+        mask = mask[:, places]
+        if not mask.all():
+            parts = parts.masked_fill(~mask.unsqueeze(2), 0.0)
+        yield here, Embedding(parts, mask)
 
 
 def _counts(items: Embedding) -> Int[Tensor, " item"]:
