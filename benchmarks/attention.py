@@ -188,7 +188,7 @@ def order_figure(ours: ndarray, exact: ndarray) -> Figure:
 
 
 def camp_figures() -> list[Figure]:
-    images, texts = gallery(40, 120)
+    images, texts = gallery(80, 400)
     similarity = GatedFusion(DIM, "sum", attend=True, squash=False)
     few = [images.rows(slice(i, i + 1)) for i in range(6)]
     each = [texts.rows(slice(t, t + 1)) for t in range(10)]
