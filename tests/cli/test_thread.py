@@ -48,6 +48,17 @@ def test_a_run_trained_again_from_nothing_is_the_same_bit_for_bit(trained):
     assert weights.read_bytes() == before
 
 
+def test_re_ranking_shows_every_column_and_ends_at_the_slow_model(trained):
+    runs, table, _ = trained
+    fast, slow = (runs / f"tiny-tiny/{name}-0" for name in ("vse0", "vse++"))
+    shown = call("rerank", fast, slow, "--share", 0.5, "--share", 1)
+    assert "…" not in shown
+    assert "RSUM" in shown
+    last = json.loads(call("rerank", fast, slow, "--share", 1, "--json"))[-1]
+    of_slow = next(row for row in table["rows"] if row["label"] == "VSE++")["seeds"][0]
+    assert last["measures"]["rsum"] == pytest.approx(of_slow["rsum"])
+
+
 def test_a_library_is_indexed_searched_and_reconciled(trained, tmp_path):
     runs, _, _ = trained
     pictures = tmp_path / "pictures"
