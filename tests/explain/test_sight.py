@@ -78,6 +78,16 @@ def test_attention_adds_up_and_the_score_is_the_models(method, pairs):
     assert json.dumps(sight.to_dict())
 
 
+def test_word_pieces_with_frozen_states_are_shown_by_name(pairs):
+    sizes = Sizes(region=6, token=384)
+    config = RunConfig({"name": "camp"}, sizes, "three", "minilm")
+    matcher = Matcher(CAMP(dim=8).model(sizes), config, None)
+    matcher.__dict__["_image_backbone"] = ThreeRegions()
+    sight = see(matcher, pairs[0])
+    assert sight.words == ("[CLS]", "a", "red", "ball", "[SEP]")
+    assert sight.to_regions.shape == (5, 3)
+
+
 def test_a_model_without_attention_is_refused_with_the_reason(pairs):
     base = matcher_of(CAMP(dim=8, word_dim=4, attend=False, fuse=False))
     with pytest.raises(RunError, match="method 'camp' compares whole items"):

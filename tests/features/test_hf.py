@@ -72,6 +72,13 @@ def test_any_text_tower_gives_states_and_a_whole(tmp_path, make):
     assert len(backbone([])) == 0
 
 
+@pytest.mark.parametrize("prefix", ["hf", "tuned"])
+def test_every_place_of_a_text_has_a_name(tmp_path, prefix):
+    backbone = text_source(f"{prefix}:{tiny_bert(tmp_path / 'tower')}").fit([])
+    names = [backbone.word(int(id)) for id in backbone(["a red dog"]).ids]
+    assert names[1:-1] == ["a", "red", "dog"]
+
+
 @pytest.mark.parametrize("make", [tiny_clip, tiny_siglip])
 def test_a_pair_gives_both_sides_in_the_space_they_share(tmp_path, pictures, make):
     path = make(tmp_path / "tower")

@@ -74,3 +74,9 @@ def test_no_texts_give_no_rows(minilm):
 def test_like_texts_are_near(minilm):
     dog, puppy, car = minilm(["A dog runs.", "A puppy is running.", "He sells used cars."]).pooled
     assert dog @ puppy > dog @ car + 0.3
+
+
+def test_every_place_of_a_text_has_a_name(minilm):
+    names = [minilm.word(int(id)) for id in minilm(["a dachshund"]).ids]
+    assert names[:2] == ["[CLS]", "a"]
+    assert "".join(names[2:-1]).replace("##", "") == "dachshund"

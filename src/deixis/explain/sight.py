@@ -48,13 +48,10 @@ def see(matcher: Matcher, pair: Pair, *, belongs: bool = True) -> Sight:
     if not isinstance(similarity, Local):
         name = matcher.config.method["name"]
         raise RunError(f"method '{name}' compares whole items: its parts attend to nothing")
-    if matcher.vocabulary is None:
-        raise RunError(f"features '{matcher.config.text}' are not words, so none can be shown")
     picture, text = pair
     regions = matcher.regions([picture])
     if regions.boxes is None:
         raise RunError(f"features '{matcher.config.image}' have no boxes, so none can be drawn")
-    words = tuple(matcher.vocabulary.word(int(id)) for id in matcher.vocabulary([text]).ids)
     with torch.no_grad():
         sides = matcher.model.image(regions), matcher.encode_text([text])
         found, score = similarity.align(*sides), similarity.pairs(*sides).item()
@@ -63,7 +60,7 @@ def see(matcher: Matcher, pair: Pair, *, belongs: bool = True) -> Sight:
         text=text,
         belongs=belongs,
         score=score,
-        words=words,
+        words=matcher.words(text),
         boxes=regions.boxes[0].numpy(),
         to_words=_array(found.to_words),
         to_regions=_array(found.to_regions),

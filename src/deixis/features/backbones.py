@@ -41,6 +41,7 @@ class TextBackbone(Protocol):
     def size(self) -> int: ...  # noqa: D102
     def identity(self) -> dict[str, str]: ...  # noqa: D102
     def __call__(self, texts: Sequence[str]) -> PackedTokens: ...  # noqa: D102
+    def word(self, id: int) -> str: ...  # noqa: D102
 
 
 @runtime_checkable

@@ -155,6 +155,11 @@ class HFTexts:
         ids, values, pooled = columns[0][:rows], columns[1][:rows], columns[2][: len(texts)]
         return PackedTokens(ids, offsets_of(counts), values, pooled)
 
+    def word(self, id: int) -> str:
+        """The word piece behind an id, as the tokenizer marks it."""
+        piece: str = self.tokenizer.convert_ids_to_tokens(id)
+        return piece
+
     def pieces(self, texts: Sequence[str]) -> tuple[Any, Any]:
         """Word pieces as padded ids and the mask of those that exist."""
         found = self.tokenizer(

@@ -61,6 +61,11 @@ class MiniLM:
             values[rows], pooled[group] = states, _unit(states.mean(axis=1))
         return PackedTokens(ids, offsets, values, pooled)
 
+    def word(self, id: int) -> str:
+        """The word piece behind an id; ``##`` goes on from the piece before."""
+        piece: str = self._tokenizer.id_to_token(id)
+        return piece
+
     def _groups(self, lengths: Int[ndarray, " text"]) -> list[Int[ndarray, " group"]]:
         groups = []
         for length in np.unique(lengths):

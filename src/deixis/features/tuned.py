@@ -81,6 +81,10 @@ class TunedTexts:
         pieces = ids[mask].numpy()[: int(counts.sum())]
         return PackedTokens(pieces, offsets_of(counts))
 
+    def word(self, id: int) -> str:
+        """The word piece behind an id, as the tokenizer marks it."""
+        return self._texts.word(id)
+
     @cached_property
     def _texts(self) -> HFTexts:
         return HFTexts(self.path)

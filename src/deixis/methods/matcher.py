@@ -74,6 +74,11 @@ class Matcher:
         """Embed texts."""
         return self.model.text(tokens_of(self._text_backbone(texts), np.arange(len(texts))))
 
+    def words(self, text: str) -> tuple[str, ...]:
+        """The words or word pieces a text is read as, in their order."""
+        backbone = self._text_backbone
+        return tuple(backbone.word(int(id)) for id in backbone([text]).ids)
+
     @property
     def reads_traces(self) -> bool:
         """Whether the query tower looks at what was drawn with the words."""
