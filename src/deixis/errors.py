@@ -7,6 +7,8 @@ DeixisError
 ├── RunError           a run folder that is missing, incomplete or of another shape
 ├── EvaluationError    scores or rankings that cannot be judged
 └── SearchError        a library or query that cannot be served
+    ├── FilterError    a filter on pictures that cannot be read
+    └── UnavailableError  a library that cannot answer right now
 
 A message says what was wrong, what was found and where, and what would do.
 """
@@ -38,3 +40,11 @@ class EvaluationError(DeixisError):
 
 class SearchError(DeixisError):
     """A library or query that cannot be served."""
+
+
+class FilterError(SearchError):
+    """A filter on pictures that cannot be read."""
+
+
+class UnavailableError(SearchError):
+    """A library that cannot answer right now; the same request may succeed later."""

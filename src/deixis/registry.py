@@ -1,5 +1,6 @@
 """Names that recipes may use, and the dataclasses they stand for."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
 from types import UnionType
@@ -37,7 +38,14 @@ class Registry(Generic[T]):
         self._classes: dict[str, type[T]] = {}
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Enter a dataclass under a name; used as a decorator."""
+        """Enter a dataclass under a name; used as a decorator.
+
+        ```python
+        @deixis.register("mine")
+        @dataclass(frozen=True)
+        class Mine(deixis.Method): ...
+        ```
+        """
 
         def enter(cls: type[T]) -> type[T]:
             if name in self._classes:
@@ -53,7 +61,7 @@ class Registry(Generic[T]):
 
     def find(self, name: str) -> type[T]:
         """Return the class behind a name."""
-        if name not in self._classes:
+        if not isinstance(name, str) or name not in self._classes:
             known = ", ".join(self.names())
             raise RecipeError(f"there is no {self.kind} '{name}'; known: {known}")
         return self._classes[name]
@@ -70,8 +78,10 @@ def build_dataclass(cls: type[T], options: Mapping[str, Any], what: str) -> T:
     TOML writes 16 where a float is meant; whole numbers become floats where the field says float,
     and arrays become tuples where it says tuple.
     """
+    if not isinstance(options, Mapping):
+        raise RecipeError(f"{what} is {options!r}; it must be a table")
     known = {f.name for f in fields(cls) if f.init}  # type: ignore[arg-type]
-    unknown = sorted(set(options) - known)
+    unknown = sorted(map(str, set(options) - known))
     if unknown:
         listed = ", ".join(sorted(known)) or "none"
         raise RecipeError(f"{what} has no option '{unknown[0]}'; it takes: {listed}")
@@ -96,11 +106,21 @@ def convert(value: Any, hint: Any, what: str) -> Any:
     elif origin in (dict, Mapping) and isinstance(value, Mapping):
         return {key: convert(item, inner[1], f"{what}.{key}") for key, item in value.items()}
     elif hint is float and isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value)
+        return _number(value, what)
     elif _is_a(value, hint):
         return value
     wanted = " or ".join(map(repr, inner)) if origin is Literal else getattr(hint, "__name__", hint)
     raise RecipeError(f"{what} is {value!r}; it must be {wanted}")
+
+
+def _number(value: int | float, what: str) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if math.isnan(number) or (isinstance(value, int) and math.isinf(number)):
+        raise RecipeError(f"{what} is {number}; it must be a number")
+    return number
 
 
 def _is_a(value: Any, hint: Any) -> bool:

@@ -26,7 +26,7 @@ class Regions:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """What the pointer did while a text was told, already cut into boxes."""
+    """What the pointer did while a text was spoken, already cut into boxes."""
 
     boxes: Float[Tensor, "text box 5"]
     mask: Bool[Tensor, "text box"]
@@ -45,19 +45,28 @@ class Tokens:
     times: Float[Tensor, "text word 2"] | None = None  # start and end, when spoken or timed
     trace: Trace | None = None
 
+    @property
+    def has_trace(self) -> Bool[Tensor, " text"]:
+        """Which texts have at least one box of a trace."""
+        if self.trace is None:
+            return torch.zeros(len(self.ids), dtype=torch.bool, device=self.ids.device)
+        return self.trace.mask.any(dim=1)
+
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """A masked set of vectors an item: 1 part = one vector, K = a set, one a place = local.
+    """A masked set of vectors per item: one vector, a set of K, or one vector per region or word.
 
     Every method has this type between encoder and similarity, so index and explainer do too.
+    The optional fields are what some losses need beside the vectors; no similarity reads them.
     """
 
     vectors: Float[Tensor, "item part dim"]
     mask: Bool[Tensor, "item part"]
-    residual: Float[Tensor, "item part dim"] | None = None  # what diversity terms look at
-    local: Float[Tensor, "item place local_dim"] | None = None  # what captioning, masking look at
-    labels: Float[Tensor, "item label"] | None = None  # above zero where a label is told
+    residual: Float[Tensor, "item part dim"] | None = None  # set elements before the item is added
+    representation: Float[Tensor, "item space"] | None = None  # what labels are predicted from
+    places: Float[Tensor, "item place place_dim"] | None = None  # contextual regions or words
+    labels: Float[Tensor, "item label"] | None = None  # logits: a label is predicted above zero
 
     def __len__(self) -> int:
         return self.vectors.shape[0]
@@ -78,17 +87,30 @@ class Offline:
     own_texts: int
     pair: Int[Tensor, "pair 2"]  # a matching image and text
     negative: Int[Tensor, "pair 2"]  # a hard image for the text, a hard text for the image
-    partner: Int[Tensor, "pair 2"]  # the hard text's own image, a text of the hard image
+    # The hard text's own image, a text of the hard image; None where no loss looks at them.
+    partner: Int[Tensor, "pair 2"] | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
-    """Regions and words taken out of a batch, for methods that must tell what they were."""
+class MaskedInputs:
+    """Regions and words masked in a batch, for methods that predict them."""
 
     regions: Bool[Tensor, "image region"]  # which are hidden
     values: Float[Tensor, "image region feature"]  # as they were
     words: Bool[Tensor, "text word"]
     ids: Int[Tensor, "text word"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """What the features dictate; 0 where the features have no such thing."""
+
+    region: int = 0  # width of a region's vector
+    image: int = 0  # width of the backbone's whole-image vector
+    token: int = 0  # width of frozen token states
+    text: int = 0  # width of the backbone's whole-text vector
+    vocabulary: int = 0  # words or word pieces
+    labels: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +123,7 @@ class Batch:
     labels: Float[Tensor, "image label"] | None = None
     text_labels: Float[Tensor, "text label"] | None = None  # of the image a text was written for
     offline: Offline | None = None
-    hidden: Hidden | None = None
+    masked: MaskedInputs | None = None
 
     def own(self) -> "Batch":
         """The batch without the items that came as offline negatives."""
@@ -118,16 +140,22 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class ApartScores:
+    """Scores of pairs made of mined items alone, which share nothing with the matching pair."""
+
+    scores: Float[Tensor, " pair"]
+    match: Bool[Tensor, " pair"]  # where these happen to be a true match
+
+
+@dataclass(frozen=True, slots=True)
 class OfflineScores:
     """How a batch's matching pairs stand against what was mined for them."""
 
     pair: Int[Tensor, "pair 2"]  # rows of the batch's own images and texts
     hard_text: Float[Tensor, " pair"]  # the pair's image with its hard text
     hard_image: Float[Tensor, " pair"]  # its hard image with the pair's text
-    across: Float[Tensor, " pair"]  # hard image with hard text: shares nothing with the pair
-    partners: Float[Tensor, " pair"]  # the hard text's image with the hard image's text
-    across_matches: Bool[Tensor, " pair"]  # where these happen to be a true match
-    partners_match: Bool[Tensor, " pair"]
+    across: ApartScores | None = None  # hard image with hard text
+    partners: ApartScores | None = None  # the hard text's image with the hard image's text
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +181,22 @@ def map_tensors(record: T, change: "Any") -> T:
     return replace(record, **changed)  # type: ignore[type-var]
 
 
+def as_embedding(given: "Embedding | Tensor") -> Embedding:
+    """Plain vectors as an embedding: one per item, or one per part of an item, none padded."""
+    if isinstance(given, Embedding):
+        return given
+    vectors = given.unsqueeze(1) if given.ndim == 2 else given
+    return Embedding(vectors, torch.ones(vectors.shape[:2], dtype=torch.bool, device=given.device))
+
+
 def concatenate(parts: "list[Embedding]") -> Embedding:
     """Join what items are ranked and labelled by; sets are padded to the longest among them."""
     longest = max(part.vectors.shape[1] for part in parts)
     vectors = [_padded(part.vectors, longest) for part in parts]
     masks = [_padded(part.mask, longest) for part in parts]
     labels = [part.labels for part in parts if part.labels is not None]
-    told = torch.cat(labels) if labels else None
-    return Embedding(torch.cat(vectors), torch.cat(masks), labels=told)
+    all_labels = torch.cat(labels) if labels else None
+    return Embedding(torch.cat(vectors), torch.cat(masks), labels=all_labels)
 
 
 def _padded(tensor: Tensor, length: int) -> Tensor:
