@@ -3,7 +3,7 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def graphs(tmp_path_factory):
-    """Build network graphs once a test run, away from the user's own."""
+    """Build network graphs once per test run, away from the user's own."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DEIXIS_CACHE", str(tmp_path_factory.mktemp("graphs")))
         yield

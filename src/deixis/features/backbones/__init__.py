@@ -1,0 +1,1 @@
+"""Networks that turn images into regions and texts into tokens."""

@@ -1,0 +1,1 @@
+"""Networks in the layout of the timm library."""

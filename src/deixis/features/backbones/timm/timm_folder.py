@@ -1,0 +1,45 @@
+"""A folder or hub id in timm's layout: config.json with an architecture, and model.safetensors."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from deixis.errors import FeatureError
+from deixis.features.backbones.hub_access import only_local
+
+
+def timm_settings(path: str) -> dict[str, Any]:
+    """What a folder in timm's layout says of its pictures; empty where the layout is another."""
+    found = tower_file(path, "config.json")
+    config = json.loads(found.read_text(encoding="utf-8")) if found else {}
+    if "architecture" not in config:
+        return {}
+    own = config.get("pretrained_cfg", {})
+    side = own.get("input_size", (3, 224, 224))[-1]
+    settings = {"architecture": config["architecture"], "size": side}
+    return settings | {f"image_{key}": own[key] for key in ("mean", "std") if key in own}
+
+
+def timm_model(path: str) -> Any:
+    """The network of a folder in timm's layout."""
+    from deixis.features.backbones.timm.timm_resnet import load_timm_resnet  # torch comes with it
+
+    weights = tower_file(path, "model.safetensors")
+    if weights is None:
+        raise FeatureError(f"hf:{path} has no model.safetensors beside its config.json")
+    return load_timm_resnet(weights, timm_settings(path)["architecture"]).float().eval()
+
+
+def tower_file(path: str, name: str) -> Path | None:
+    """A file of a tower, where it has one; fetched only where a person named the tower."""
+    from transformers.utils.hub import cached_file  # an optional dependency
+
+    options: dict[str, Any] = {
+        "_raise_exceptions_for_missing_entries": False,
+        "local_files_only": only_local(path),
+    }
+    try:
+        found = cached_file(path, name, **options)
+    except OSError:  # no such folder, or not fetched: who needs the weights says which
+        return None
+    return Path(found) if found else None

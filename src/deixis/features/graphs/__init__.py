@@ -1,0 +1,1 @@
+"""Networks written as ONNX graphs, in 32 and in eight bits."""

@@ -1,0 +1,1 @@
+"""Features on disk and in memory: packed arrays, the cache, image files."""

@@ -1,0 +1,1 @@
+"""Words: tokenisers, vocabularies, pretrained vectors."""
