@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from deixis.data.scenes import write_scenes
+from deixis.data.simulated.scenes import write_scenes
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,7 @@ IMAGES, TEXTS = 113_287, 5
 OPEN = """
 import resource, sys, time
 from pathlib import Path
-from deixis.data.read import read_corpus
+from deixis.data.read_corpus import read_corpus
 start = time.process_time()
 corpus = read_corpus(Path(sys.argv[1]))
 train = corpus.split("train")

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 from deixis.data.corpus import Corpus
-from deixis.data.read import read_corpus
+from deixis.data.read_corpus import read_corpus
 from deixis.data.regions import read_regions
 from deixis.errors import DataError
-from deixis.features.packed import PackedRegions
-from deixis.features.precomputed import write_regions
+from deixis.features.backbones.precomputed import write_regions
+from deixis.features.store.packed import PackedRegions
 
 
 def corpus(root: Path, *files: str) -> Corpus:
@@ -63,7 +63,7 @@ def test_arrays_that_do_not_fit_are_refused(root: Path) -> None:
 
 @pytest.fixture
 def precomp(tmp_path: Path) -> Path:
-    """Train rows stand once an image, dev rows five times, as the published arrays do."""
+    """One train row per image, dev rows five times, as in the published arrays."""
     rng = np.random.default_rng(0)
     train, dev = rng.random((3, 4, 6), np.float32), rng.random((2, 4, 6), np.float32)
     np.save(tmp_path / "train_ims.npy", train)
@@ -97,7 +97,7 @@ def test_repeated_rows_are_shared_and_mapped(precomp: Path) -> None:
         assert np.array_equal(first, array[step])
 
 
-def test_one_text_an_image_is_not_taken_for_repetition(tmp_path: Path) -> None:
+def test_one_text_per_image_is_not_taken_for_repetition(tmp_path: Path) -> None:
     np.save(tmp_path / "train_ims.npy", np.random.default_rng(0).random((10, 4, 6), np.float32))
     (tmp_path / "train_caps.txt").write_text("x\n" * 10)
     assert len(read_corpus(tmp_path).files) == 10

@@ -1,1 +1,1 @@
-"""From disk to a corpus, and from a corpus to batches: one reader a format."""
+"""From disk to a corpus, and from a corpus to batches: one reader per format."""

@@ -1,6 +1,7 @@
 """The corpus: images, texts, and which text describes which images."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -8,9 +9,20 @@ import numpy as np
 from jaxtyping import Bool, Int
 from numpy import ndarray
 
-from deixis.data.renumbered import Renumbered
+from deixis.data.groundings.placed_phrase import PlacedPhrase
+from deixis.data.in_memory import (
+    Picture,
+    Said,
+    label_matrix,
+    named_pictures,
+    split_names_of,
+    texts_and_owners,
+)
+from deixis.data.reindexed import Reindexed
+from deixis.data.split_names import split_name
 from deixis.errors import DataError
-from deixis.features.narration import Narration
+from deixis.features.store.image_files import PictureBytes
+from deixis.features.trace.narration import Narration
 
 
 @dataclass(frozen=True)
@@ -19,21 +31,67 @@ class Corpus:
 
     ``owners[t]`` is the image text t was written for; ``pairs`` lists every (image, text) that
     belongs together, the owner's among them, so a text may describe many images.
+
+    ```python
+    corpus = deixis.read_corpus("photos")                        # from disk
+    corpus = deixis.Corpus.from_pairs(pictures, captions)        # from memory
+    corpus.split("train"), corpus.captions(), corpus.narrated()  # parts of it
+    ```
     """
 
     name: str
     root: Path
-    files: tuple[str, ...]  # one an image, relative to root, "/" between folders
+    files: tuple[str, ...]  # one per image, relative to root, "/" between folders
     texts: tuple[str, ...]
     owners: Int[ndarray, " text"]
     pairs: Int[ndarray, "pair 2"]
-    splits: tuple[str, ...]  # one an image
+    splits: tuple[str, ...]  # one per image
     labels: Bool[ndarray, "image label"] | None = None
     label_names: tuple[str, ...] = ()
     narrations: Mapping[int, Narration] = field(default_factory=dict)  # by text
     twins: Int[ndarray, "image 2"] | None = None  # group and place in it; -1 outside groups
     image_ids: Int[ndarray, " image"] | None = None  # numbers in the source, as COCO's; -1: none
     text_ids: Int[ndarray, " text"] | None = None
+    phrases: tuple[PlacedPhrase, ...] = ()  # one per text, where texts are phrases
+    contents: Mapping[str, bytes] = field(default_factory=dict, repr=False)  # images in memory
+
+    @classmethod
+    def from_pairs(
+        cls,
+        images: Sequence[Picture],
+        texts: Sequence[Said | Sequence[Said]],
+        *,
+        splits: str | Sequence[str] = "train",
+        labels: Sequence[Sequence[str]] | None = None,
+        name: str = "in memory",
+    ) -> "Corpus":
+        """A corpus of what is in memory: images, and for each its text or texts.
+
+        An image is a path, a Pillow image, or RGB pixels; a text is a string, or a ``Narration``
+        with its trace. ``splits`` and ``labels`` are per image.
+
+        ```python
+        corpus = deixis.Corpus.from_pairs([boat, kite], ["a red boat", ["a kite", "the sky"]])
+        ```
+        """
+        if len(images) != len(texts):
+            raise DataError(f"{len(images)} images but texts for {len(texts)}")
+        files, contents = named_pictures(images)
+        said, owners, narrations = texts_and_owners(texts)
+        marked, label_names = label_matrix(labels)
+        return cls(
+            name=name,
+            root=Path(),
+            files=files,
+            texts=said,
+            owners=owners,
+            pairs=np.stack([owners, np.arange(len(owners))], axis=1),
+            splits=split_names_of(splits, len(images)),
+            labels=marked,
+            label_names=label_names,
+            narrations=narrations,
+            contents=contents,
+        )
 
     def __post_init__(self) -> None:
         if len(self.splits) != len(self.files):
@@ -45,12 +103,20 @@ class Corpus:
         """Where an image's file lies."""
         return self.root / self.files[image]
 
+    def source(self, image: int) -> Path | PictureBytes:
+        """An image as it can be opened: its content where it is in memory, its file otherwise."""
+        content = self.contents.get(self.files[image])
+        return self.path(image) if content is None else PictureBytes(self.files[image], content)
+
     def split(self, name: str) -> "Corpus":
-        """Keep the images of one split and the texts written for them."""
+        """Keep the images of one split and the texts written for them; ``dev`` finds ``val``."""
         known = sorted(set(self.splits))
-        if name not in known:
-            raise DataError(f"corpus '{self.name}' has no split '{name}'; it has: {known}")
-        return self.keep(images=np.array([split == name for split in self.splits]))
+        found = name if name in known else split_name(name)
+        if found not in known:
+            raise DataError(
+                f"corpus '{self.name}' has no split '{name}'; it has: {', '.join(known)}"
+            )
+        return self.keep(images=np.array([split == found for split in self.splits]))
 
     def captions(self) -> "Corpus":
         """Keep the texts without a narration."""
@@ -89,7 +155,8 @@ class Corpus:
             twins=None if self.twins is None else self.twins[images],
             image_ids=None if self.image_ids is None else self.image_ids[images],
             text_ids=None if self.text_ids is None else self.text_ids[texts],
-            narrations=Renumbered(
+            phrases=tuple(self.phrases[t] for t in kept_texts) if self.phrases else (),
+            narrations=Reindexed(
                 self.narrations, {int(new_text[t]): t for t in self.narrations if texts[t]}
             ),
         )
@@ -99,3 +166,12 @@ class Corpus:
         mask = np.zeros((len(self.files), len(self.texts)), dtype=bool)
         mask[self.pairs[:, 0], self.pairs[:, 1]] = True
         return mask
+
+
+def split_sha(corpus: Corpus) -> str:
+    """A hash of what is ranked: files, texts and pairs, in order."""
+    digest = hashlib.sha256()
+    for line in (*corpus.files, *corpus.texts):
+        digest.update(line.encode() + b"\n")
+    digest.update(corpus.pairs.astype("<i8").tobytes())
+    return digest.hexdigest()[:16]

@@ -8,10 +8,10 @@ from jaxtyping import Bool, Int
 from numpy import ndarray
 from torch import Tensor
 
-from deixis.data.collate import regions_of, tokens_of
+from deixis.data.batches.collate import regions_of, tokens_of
 from deixis.data.corpus import Corpus
 from deixis.errors import DataError
-from deixis.features.packed import PackedRegions, PackedTokens
+from deixis.features.store.packed import PackedRegions, PackedTokens
 from deixis.types import Batch
 
 

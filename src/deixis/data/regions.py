@@ -8,12 +8,12 @@ from jaxtyping import Int
 from numpy import ndarray
 
 from deixis.data.corpus import Corpus
-from deixis.data.precomp import array_row, map_array
+from deixis.data.formats.scan_arrays import array_boxes, array_row, map_array
 from deixis.errors import DataError
-from deixis.features.packed import PackedRegions, offsets_of
-from deixis.features.precomputed import FOLDER, RegionFolder, refuse_not_finite
+from deixis.features.backbones.precomputed import FOLDER, RegionFolder, refuse_not_finite
+from deixis.features.store.packed import PackedRegions, offsets_of
 
-Placed = tuple[PackedRegions, Int[ndarray, " image"]]
+IndexedRegions = tuple[PackedRegions, Int[ndarray, " image"]]
 
 
 def has_arrays(corpus: Corpus) -> bool:
@@ -25,7 +25,7 @@ def _is_array(corpus: Corpus) -> bool:
     return bool(corpus.files) and "_ims.npy#" in corpus.files[0]
 
 
-def read_regions(corpus: Corpus) -> Placed:
+def read_regions(corpus: Corpus) -> IndexedRegions:
     """The regions a corpus lies beside, and the place of each of its images among them."""
     if _is_array(corpus):
         return _of_array(corpus)
@@ -41,7 +41,7 @@ def read_regions(corpus: Corpus) -> Placed:
     return folder.packed, np.array([folder.places[file] for file in corpus.files], dtype=np.int64)
 
 
-def _of_array(corpus: Corpus) -> Placed:
+def _of_array(corpus: Corpus) -> IndexedRegions:
     names, rows = zip(*map(array_row, corpus.files), strict=True)
     if len(set(names)) > 1:
         raise DataError(f"the images of '{corpus.name}' lie in several arrays; choose one split")
@@ -50,4 +50,5 @@ def _of_array(corpus: Corpus) -> Placed:
     refuse_not_finite(path, array)
     images, regions, size = array.shape
     values = array.reshape(images * regions, size)
-    return PackedRegions(values, offsets_of([regions] * images)), np.array(rows, dtype=np.int64)
+    packed = PackedRegions(values, offsets_of([regions] * images), array_boxes(path, regions))
+    return packed, np.array(rows, dtype=np.int64)

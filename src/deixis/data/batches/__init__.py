@@ -1,0 +1,1 @@
+"""Which images and texts meet at a step, and how they become tensors."""

@@ -1,0 +1,1 @@
+"""Localized Narratives: read, attached to images, or a corpus of their own."""

@@ -1,0 +1,1 @@
+"""Where in an image the phrases of a text are, drawn by people."""

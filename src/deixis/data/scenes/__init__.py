@@ -1,5 +1,0 @@
-"""The embedded corpus: simulated narrated scenes, drawn as real picture files."""
-
-from deixis.data.scenes.write import write_scenes
-
-__all__ = ["write_scenes"]

@@ -1,0 +1,1 @@
+"""Simulated data: drawn scenes, and a simulated pointer for captioned photographs."""
