@@ -1,6 +1,6 @@
 """An encoder is a body that keeps the length and a head that chooses the parts."""
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
@@ -10,7 +10,7 @@ from deixis.types import Embedding, Regions, Tokens
 
 @runtime_checkable
 class Body(Protocol):
-    """Turns what an image or a text holds into contextual vectors, one a place."""
+    """Turns the regions of an image or the tokens of a text into contextual vectors, one each."""
 
     def __call__(
         self, batch: Regions | Tokens, /
@@ -40,4 +40,8 @@ class Encoder(nn.Module):
 
     def forward(self, batch: Regions | Tokens) -> Embedding:
         """Embed a batch of images or texts."""
-        return self.head(*self.body(batch))
+        return self.head(*self.for_head(batch))
+
+    def for_head(self, batch: Regions | Tokens) -> tuple[Any, ...]:
+        """What the head is given: the body's vectors, and which of them exist."""
+        return self.body(batch)

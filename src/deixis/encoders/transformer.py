@@ -7,32 +7,36 @@ from torch.nn.functional import scaled_dot_product_attention
 
 
 class Transformer(nn.Module):
-    """Layers of self-attention and feed-forward behind a linear map into their width.
+    """A linear map into the model's width, then pre-norm self-attention layers.
 
-    *Formula*: ``x = W input``, then a layer ``x + Attention(Norm(x))`` and ``x + FFN(Norm(x))``
+    *Formula*: ``x = W input``, then per layer ``x + Attention(Norm(x))`` and ``x + FFN(Norm(x))``
     with an FFN four times as wide, and a last ``Norm``. Padding is never attended to.
-    *Relations*: it knows no order; whoever cares about order adds it to the input. Without layers
-    only the linear map is left, and the model is a bag of places.
+    *Relations*: it knows no order; a body that needs order adds position codes to the input.
+    Without layers only the linear map is left: a bag of places.
     """
 
     def __init__(self, size: int, dim: int, depth: int, heads: int, dropout: float) -> None:
         super().__init__()
         self.enter = nn.Linear(size, dim)
-        self.layers = nn.ModuleList(Layer(dim, heads, dropout) for _ in range(depth))
+        self.layers = nn.ModuleList(SelfAttentionLayer(dim, heads, dropout) for _ in range(depth))
         self.norm = nn.LayerNorm(dim) if depth else nn.Identity()
 
     def forward(
         self, inputs: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
     ) -> Float[Tensor, "item place dim"]:
-        """Let every place of an item look at every other."""
+        """Contextual vectors of the places."""
         places = self.enter(inputs)
         for layer in self.layers:
             places = layer(places, mask)
         return self.norm(places)
 
 
-class Layer(nn.Module):
-    """One layer: places look at each other, then each is transformed alone."""
+class SelfAttentionLayer(nn.Module):
+    """Pre-norm self-attention, then a feed-forward layer.
+
+    *Relations*: torch's own layer computes the same, but its ONNX graph has a fixed number of
+    places (``test_transformer`` shows both), and an exported run must embed queries of any length.
+    """
 
     def __init__(self, dim: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -49,7 +53,7 @@ class Layer(nn.Module):
     def forward(
         self, places: Float[Tensor, "item place dim"], mask: Bool[Tensor, "item place"]
     ) -> Float[Tensor, "item place dim"]:
-        """Attend, then feed forward; what was there before is added to both."""
+        """Self-attention, then a feed-forward layer, each added to its input."""
         attended = self._attend(self.norm_attend(places), mask)
         places = places + self.dropout(attended)
         fed: Tensor = places + self.dropout(self.feed(self.norm_feed(places)))

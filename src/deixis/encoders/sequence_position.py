@@ -1,4 +1,4 @@
-"""Where a place stands in its sequence: by its number, or by its time."""
+"""Position codes of a sequence: by place or by time."""
 
 import math
 
@@ -6,10 +6,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from deixis.features.timing import PACE
+from deixis.features.trace.word_times import PACE
 
 _LONGEST = 256  # places with a vector of their own; later ones share the last
-_SMALL = 0.05  # at first a position must not drown the word it belongs to
+_SMALL = 0.05  # small at first: a position must not dominate its word
 _PERIODS = (0.5, 128.0)  # seconds of the fastest and the slowest wave
 
 
@@ -25,7 +25,7 @@ class IndexPosition(nn.Module):
         nn.init.normal_(self.table.weight, std=_SMALL)
 
     def forward(self, times: Float[Tensor, "item place 2"]) -> Float[Tensor, "#item place dim"]:
-        """One vector a place, whatever its time."""
+        """One vector per place, whatever its time."""
         places = torch.arange(times.shape[1], device=times.device).clamp(max=_LONGEST - 1)
         vectors: Tensor = self.table(places)
         return vectors.unsqueeze(0)
@@ -43,7 +43,7 @@ class TimePosition(nn.Module):
         self.scale = nn.Parameter(torch.tensor(_SMALL))
 
     def forward(self, times: Float[Tensor, "item place 2"]) -> Float[Tensor, "item place dim"]:
-        """One code a place, of the middle of its interval."""
+        """One code per place, of the middle of its interval."""
         shortest, longest = _PERIODS
         share = torch.linspace(0, 1, (self.dim + 1) // 2, device=times.device)
         waves = 2 * math.pi / (shortest * (longest / shortest) ** share)
@@ -51,7 +51,7 @@ class TimePosition(nn.Module):
         return self.scale * torch.cat([angles.sin(), angles.cos()], dim=-1)[..., : self.dim]
 
 
-def even_times(places: int, like: Tensor) -> Float[Tensor, "1 place 2"]:
-    """The times of words nobody timed: one after another at an even pace."""
+def evenly_paced_times(places: int, like: Tensor) -> Float[Tensor, "1 place 2"]:
+    """Times for words without any: one after another at an even pace."""
     starts = PACE * torch.arange(places, dtype=torch.float32, device=like.device)
     return torch.stack([starts, starts + PACE], dim=-1).unsqueeze(0)

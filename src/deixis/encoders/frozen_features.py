@@ -1,17 +1,17 @@
-"""Features as they are: the body of heads that attend to raw places."""
+"""Frozen features, unchanged: the body under heads that attend to raw features."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.project import states_of
+from deixis.encoders.projection import frozen_states
 from deixis.types import Regions, Tokens
 
 
-class Frozen(nn.Module):
+class FrozenFeatures(nn.Module):
     """Passes region vectors or frozen token states on, unchanged."""
 
     def forward(
         self, batch: Regions | Tokens
     ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
         """Return what the features hold."""
-        return states_of(batch), batch.mask
+        return frozen_states(batch), batch.mask

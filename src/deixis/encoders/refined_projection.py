@@ -3,17 +3,17 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.project import states_of
+from deixis.encoders.projection import frozen_states
 from deixis.types import Regions, Tokens
 
 
-class Refine(nn.Module):
+class RefinedProjection(nn.Module):
     """A linear map into the joint space with a narrow residual branch behind it.
 
     *Formula*: ``y = W x + b``, ``y + W₂ relu(BN(W₁ y + b₁)) + b₂``, the branch half as wide as y.
     *Relations*: VSE∞'s branch reads x instead of y.
     *Paper*: DivE 2023. The published code normalises with the statistics of padded rows too and
-    runs the branch twice a step, once for the places and once for the whole; here padding is left
+    runs the branch twice per step, once for the places and once for the whole; here padding is left
     out and one pass serves both.
     """
 
@@ -29,7 +29,7 @@ class Refine(nn.Module):
         self, batch: Regions | Tokens
     ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
         """Project and refine every place that exists; the others stay zero."""
-        places = self.linear(states_of(batch)[batch.mask])
+        places = self.linear(frozen_states(batch)[batch.mask])
         refined = self.dropout(places + self.branch(places))
         out = refined.new_zeros(*batch.mask.shape, refined.shape[1])
         return out.masked_scatter(batch.mask.unsqueeze(2), refined), batch.mask

@@ -3,20 +3,20 @@ import pytest
 import torch
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.gru import GRU, start_words
-from deixis.encoders.project import Project
-from deixis.encoders.words import Words
+from deixis.encoders.projection import Projection
+from deixis.encoders.text.gru import GRU, init_word_vectors
+from deixis.encoders.text.word_embedding import WordEmbedding
 from deixis.errors import RecipeError
-from deixis.features.vectors import WordVectors
-from deixis.heads.pool import Last
+from deixis.features.words.word_vectors import WordVectors
+from deixis.heads.pooling import LastPool
 
 VECTORS = WordVectors(np.full((40, 3), 7, np.float32), np.arange(40) >= 30)
 
 
-@pytest.mark.parametrize("body", [GRU(40, 3, 4, both_ways=True), Words(40, 3, 0.1)])
+@pytest.mark.parametrize("body", [GRU(40, 3, 4, both_ways=True), WordEmbedding(40, 3, 0.1)])
 def test_found_words_start_from_others_and_the_rest_normal(body):
-    text = Encoder(body, Last())
-    start_words(text, VECTORS)
+    text = Encoder(body, LastPool())
+    init_word_vectors(text, VECTORS)
     weight = text.body.embed.weight
     assert (weight[30:] == 7).all()
     assert 0.7 < weight[:30].std().item() < 1.3
@@ -26,6 +26,6 @@ def test_found_words_start_from_others_and_the_rest_normal(body):
 
 def test_another_width_names_the_option_that_would_do():
     with pytest.raises(RecipeError, match="set word_dim = 3"):
-        start_words(Encoder(GRU(40, 5, 4, both_ways=False), Last()), VECTORS)
+        init_word_vectors(Encoder(GRU(40, 5, 4, both_ways=False), LastPool()), VECTORS)
     with pytest.raises(RecipeError, match="learns no word vectors"):
-        start_words(Encoder(Project(5, 4), Last()), VECTORS)
+        init_word_vectors(Encoder(Projection(5, 4), LastPool()), VECTORS)

@@ -5,9 +5,10 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from deixis.encoders.words import Words
+from deixis.encoders.text.word_embedding import WordEmbedding
+from deixis.encoders.text.word_table import WordTable
 from deixis.errors import RecipeError
-from deixis.features.vectors import WordVectors
+from deixis.features.words.word_vectors import WordVectors
 from deixis.types import Regions, Tokens
 
 
@@ -22,7 +23,7 @@ class GRU(nn.Module):
         self, vocabulary: int, word_dim: int, dim: int, *, both_ways: bool, spread: float = 0.1
     ) -> None:
         super().__init__()
-        self.embed = nn.Embedding(vocabulary, word_dim)
+        self.embed = WordTable(vocabulary, word_dim)
         nn.init.uniform_(self.embed.weight, -spread, spread)
         self.gru = nn.GRU(word_dim, dim, batch_first=True, bidirectional=both_ways)
 
@@ -43,9 +44,11 @@ class GRU(nn.Module):
         return out, batch.mask
 
 
-def start_words(text: nn.Module, vectors: WordVectors) -> None:
+def init_word_vectors(text: nn.Module, vectors: WordVectors) -> None:
     """Start a text encoder's word vectors from others'; words without one start normal(0, 1)."""
-    body = next((module for module in text.modules() if isinstance(module, GRU | Words)), None)
+    body = next(
+        (module for module in text.modules() if isinstance(module, GRU | WordEmbedding)), None
+    )
     if body is None:
         raise RecipeError("this method learns no word vectors; data.text = 'words' would do")
     width = vectors.values.shape[1]

@@ -1,13 +1,13 @@
 import pytest
 import torch
 
-from deixis.encoders.geometry import Geometry
+from deixis.encoders.box_embedding import BoxEmbedding
 
 
 @pytest.mark.parametrize("code", ["linear", "fourier"])
 def test_the_folded_map_equals_five_projections_before_the_network(code):
     torch.manual_seed(0)
-    geometry, boxes = Geometry(8, code, 0.0), torch.rand(3, 4, 5)
+    geometry, boxes = BoxEmbedding(8, code, 0.0), torch.rand(3, 4, 5)
     numbers = geometry.numbers(boxes)
     projected = [
         numbers[..., side, :] @ geometry.weight[side] + geometry.bias[side] for side in range(5)
@@ -19,7 +19,7 @@ def test_the_folded_map_equals_five_projections_before_the_network(code):
 @pytest.mark.parametrize("code", ["linear", "fourier"])
 def test_every_number_of_a_box_counts(code):
     torch.manual_seed(0)
-    geometry, boxes = Geometry(8, code, 0.0), torch.rand(2, 5, requires_grad=True)
+    geometry, boxes = BoxEmbedding(8, code, 0.0), torch.rand(2, 5, requires_grad=True)
     geometry(boxes).sum().backward()
     assert boxes.grad is not None
     assert (boxes.grad != 0).all()

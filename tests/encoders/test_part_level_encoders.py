@@ -3,9 +3,9 @@
 import torch
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.gru import GRU
-from deixis.encoders.project import Project
-from deixis.heads.keep import Keep, KeepUnit
+from deixis.encoders.projection import Projection
+from deixis.encoders.text.gru import GRU
+from deixis.heads.all_parts import AllParts, UnitParts
 from deixis.types import Regions, Tokens
 
 
@@ -25,11 +25,11 @@ def gru_of(arrays: dict) -> GRU:
 
 def test_regions_equal_the_published_ones(golden):
     arrays = golden("camp/scan_encoders")
-    body = Project(20, 12).double()
+    body = Projection(20, 12).double()
     load(body.linear, {"weight": arrays["image_fc_weight"], "bias": arrays["image_fc_bias"]})
     features = torch.from_numpy(arrays["region_features"]).double()
     regions = Regions(features, torch.ones(4, 5, dtype=torch.bool))
-    for head, name in ((KeepUnit(), ""), (Keep(), "_unnormalised")):
+    for head, name in ((UnitParts(), ""), (AllParts(), "_unnormalised")):
         expected = torch.from_numpy(arrays[f"image_embedding{name}"])
         found = Encoder(body, head)(regions).vectors
         torch.testing.assert_close(found, expected, atol=1e-7, rtol=0)
@@ -39,7 +39,7 @@ def test_words_equal_the_published_ones(golden):
     arrays = golden("camp/scan_encoders")
     mask = torch.arange(7) < torch.from_numpy(arrays["caption_lengths"])[:, None]
     tokens = Tokens(torch.from_numpy(arrays["word_ids"]), mask)
-    for head, name in ((KeepUnit(), ""), (Keep(), "_unnormalised")):
+    for head, name in ((UnitParts(), ""), (AllParts(), "_unnormalised")):
         found = Encoder(gru_of(arrays), head)(tokens)
         expected = torch.from_numpy(arrays[f"word_embedding{name}"])
         torch.testing.assert_close(found.vectors[mask], expected[mask], atol=1e-7, rtol=0)
@@ -57,7 +57,7 @@ def test_words_of_unsorted_lengths_equal_the_published_ones(golden):
         },
     )
     mask = torch.arange(7) < torch.from_numpy(arrays["lengths"])[:, None]
-    found = Encoder(body, KeepUnit())(Tokens(torch.from_numpy(arrays["ids"]), mask))
+    found = Encoder(body, UnitParts())(Tokens(torch.from_numpy(arrays["ids"]), mask))
     expected = torch.from_numpy(arrays["out"])
     torch.testing.assert_close(found.vectors[mask], expected[mask], atol=1e-7, rtol=0)
 

@@ -9,7 +9,7 @@ from deixis.errors import RecipeError
 from deixis.types import Regions, Tokens
 
 
-class Project(nn.Module):
+class Projection(nn.Module):
     """A linear map of each region (or frozen token state) into the joint space.
 
     *Formula*: ``W x + b``, W uniform within ``sqrt(6 / (in + out))``, b zero.
@@ -24,10 +24,10 @@ class Project(nn.Module):
         self, batch: Regions | Tokens
     ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
         """Project every place."""
-        return self.linear(states_of(batch)), batch.mask
+        return self.linear(frozen_states(batch)), batch.mask
 
 
-class ProjectMLP(nn.Module):
+class ProjectionMLP(nn.Module):
     """A linear map plus a two-layer perceptron beside it, both reading the raw feature.
 
     *Formula*: ``fc(x) + W₂ relu(BN(W₁ x + b₁)) + b₂`` with half the width between.
@@ -46,7 +46,7 @@ class ProjectMLP(nn.Module):
         self, batch: Regions | Tokens
     ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
         """Project every place that exists; the others stay zero."""
-        values = states_of(batch)
+        values = frozen_states(batch)
         flat = values[batch.mask]
         out = self.linear(flat) + self.outer(self.norm(self.inner(flat)).relu())
         places = out.new_zeros(*values.shape[:2], out.shape[1])
@@ -54,7 +54,7 @@ class ProjectMLP(nn.Module):
         return places, batch.mask
 
 
-def states_of(batch: Regions | Tokens) -> Float[Tensor, "item place feature"]:
+def frozen_states(batch: Regions | Tokens) -> Float[Tensor, "item place feature"]:
     """The frozen vectors of a batch; word ids alone are refused."""
     if batch.values is None:
         raise RecipeError("this encoder reads frozen states; choose text features that have them")

@@ -1,15 +1,15 @@
-"""Places of one length, whatever the body before them leaves."""
+"""Rescale every place to one length, whatever the encoder before gives."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from deixis.encoders.encoder import Body
-from deixis.heads.unit import unit
+from deixis.heads.l2_normalise import l2_normalise
 from deixis.types import Regions, Tokens
 
 
-class Even(nn.Module):
-    """Stretches every place to length ``√dim``, so that its numbers have variance one.
+class Rescaled(nn.Module):
+    """Rescales every place to length ``√dim``, so that its numbers have variance one.
 
     *Relations*: what multiplies a region with a word, as a gate does, then neither drowns in the
     longer of the two nor ranks images by how long their regions are.
@@ -22,6 +22,6 @@ class Even(nn.Module):
     def forward(
         self, batch: Regions | Tokens
     ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
-        """Stretch what the front gives; padding may hold zeros, which stay zeros."""
+        """Rescale the front's output; padding may hold zeros, which stay zeros."""
         places, mask = self.front(batch)
-        return unit(places) * places.shape[2] ** 0.5, mask
+        return l2_normalise(places) * places.shape[2] ** 0.5, mask

@@ -8,11 +8,11 @@ from deixis.errors import RecipeError
 from deixis.types import Regions, Tokens
 
 
-class Pooled(nn.Module):
-    """A map from the whole item's normalised vector: one place an item.
+class PooledVector(nn.Module):
+    """A map from the whole item's normalised vector: one place per item.
 
     Features are dropped before the map, not only inside it: a few thousand pictures are soon
-    learnt by heart from wide frozen vectors.
+    memorised from wide frozen vectors.
     """
 
     def __init__(self, size: int, dropout: float, mapping: nn.Module) -> None:

@@ -8,11 +8,12 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn.functional import linear
 
-GeometryCode = Literal["linear", "fourier"]
+BoxCode = Literal["linear", "fourier"]
+BoxReading = Literal["scalars", "vector"]  # five numbers projected one by one, or together
 _OCTAVES = 4
 
 
-class Geometry(nn.Module):
+class BoxEmbedding(nn.Module):
     """Each of a box's five numbers projected on its own; the five results through an FFN.
 
     *Formula*: ``FFN([w₁ xmin + b₁; …; w₅ area + b₅])``, 5 × dim in, dim out. ``fourier`` puts
@@ -21,12 +22,12 @@ class Geometry(nn.Module):
     projections share weights is not printed; ours do not.
     """
 
-    def __init__(self, dim: int, code: GeometryCode, dropout: float) -> None:
+    def __init__(self, dim: int, code: BoxCode, dropout: float) -> None:
         super().__init__()
         self.code = code
         inputs = 1 if code == "linear" else 1 + 2 * _OCTAVES
         self.weight = nn.Parameter(torch.randn(5, inputs, dim) / math.sqrt(inputs))
-        # Biases as large as the weights: else every unit of the FFN bends at the same place.
+        # Biases as large as the weights: else every unit of the FFN has its kink at the same place.
         self.bias = nn.Parameter(torch.randn(5, dim))
         self.feed = feed_forward(5 * dim, dim, dim, dropout)
         for parameter in self.feed.parameters():
@@ -51,13 +52,29 @@ class Geometry(nn.Module):
     def folded(self) -> tuple[Float[Tensor, "dim inputs"], Float[Tensor, " dim"]]:
         """The five projections and the FFN's first layer as one linear map.
 
-        Nothing bends between them, so the 5 x dim values a box are never formed.
+        There is no activation between them, so the 5 x dim values per box are never formed.
         """
         first = self.feed[0]
         assert isinstance(first, nn.Linear)
         by_number = first.weight.unflatten(1, self.bias.shape)
         weight = torch.einsum("snd,osd->osn", self.weight, by_number).flatten(1)
         return weight, first.bias + first.weight @ self.bias.flatten()
+
+
+class BoxVector(nn.Module):
+    """A box's five numbers, projected together: the other reading of the same sentence.
+
+    *Formula*: ``W (2 box − 1) + b``. Beside a region's 2048 numbers its 512 make 2560, too.
+    *Paper*: text + trace 2021, A.1, read as one projection of the 5-vector.
+    """
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(5, dim)
+
+    def forward(self, boxes: Float[Tensor, "*item 5"]) -> Float[Tensor, "*item dim"]:
+        """Embed boxes."""
+        return self.linear(2 * boxes - 1)
 
 
 def feed_forward(size: int, hidden: int, dim: int, dropout: float) -> nn.Sequential:
@@ -67,12 +84,12 @@ def feed_forward(size: int, hidden: int, dim: int, dropout: float) -> nn.Sequent
     )
 
 
-def bound(
+def bind_to_place(
     what: Float[Tensor, "*item dim"], where: Float[Tensor, "*item dim"]
 ) -> Float[Tensor, "*item dim"]:
-    """Bind a thing to its place: the thing itself, and its product with the place.
+    """Bind a feature to its place: the feature itself plus its product with the place.
 
-    Sums of products tell "boat left, dog right" from "dog left, boat right"; sums of things and
-    places do not. No place (zero) leaves the thing as it is.
+    Sums of products differ between "boat left, dog right" and "dog left, boat right"; sums of
+    features and places do not. No place (zero) leaves the feature as it is.
     """
     return what * (1 + where)

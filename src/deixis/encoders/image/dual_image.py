@@ -8,11 +8,11 @@ from deixis.encoders.encoder import Encoder
 from deixis.types import Embedding, Regions, Tokens
 
 
-class ImageHalves(Encoder):
+class DualImage(Encoder):
     """Two image towers whose unit vectors stand side by side at unit length.
 
-    *Formula*: ``[bare; traced] / √2``. A query that is zero in one half meets the other alone, so
-    one index serves both kinds. Towers that share a trunk bind words to places far worse: what
+    *Formula*: ``[untraced; traced] / √2``. A query that is zero in one half meets the other alone,
+    so one index serves both kinds. Towers that share a trunk bind words to places far worse: what
     helps a query without a trace is to forget where things are.
     *Paper*: ours.
     """

@@ -4,16 +4,16 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from deixis.encoders.encoder import Body
-from deixis.encoders.frozen import Frozen
+from deixis.encoders.frozen_features import FrozenFeatures
 from deixis.types import Regions, Tokens
 
 
-class Layer(nn.Module):
+class ReluLayer(nn.Module):
     """``relu(W x + b)`` of every place (DSCMR)."""
 
     def __init__(self, size: int, dim: int, front: Body | None = None) -> None:
         super().__init__()
-        self.front: Body = front or Frozen()
+        self.front: Body = front or FrozenFeatures()
         self.linear = nn.Linear(size, dim)
 
     def forward(

@@ -1,0 +1,1 @@
+"""Encoders for words only."""

@@ -1,0 +1,17 @@
+"""A learned vector per word."""
+
+from torch import nn
+
+from deixis.errors import RecipeError
+
+
+class WordTable(nn.Embedding):
+    """Vectors to look words up in; a class of its own, so that they are known from positions."""
+
+    def __init__(self, vocabulary: int, dim: int) -> None:
+        if vocabulary < 1:
+            raise RecipeError(
+                'this method reads words, and texts = "phrases" gives one vector per phrase; '
+                "methods that read such vectors are two_tower and places"
+            )
+        super().__init__(vocabulary, dim)
