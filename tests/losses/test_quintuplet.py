@@ -8,19 +8,19 @@ import torch
 
 from deixis.encoders.encoder import Encoder
 from deixis.errors import RecipeError
-from deixis.losses.quintuplet import Adaptive, Quintuplet
+from deixis.losses.miners import hardest
+from deixis.losses.quintuplet import AdaptiveWeight, Quintuplet
 from deixis.losses.triplet import Triplet
 from deixis.methods.bfan import BFAN
 from deixis.methods.model import Model
-from deixis.mining.miners import hardest
-from deixis.similarity.base import Cosine
-from deixis.similarity.focal import FocalAttention
+from deixis.similarity.bfan_focal import FocalAttention
+from deixis.similarity.similarity import Cosine
 from deixis.types import Batch, Embedding, Offline, Regions, Tokens
 
 VARIANTS = {
-    "adap": Adaptive(0.3, 1.5),
-    "adap_a05": Adaptive(0.5, 1.5),
-    "adap_b1": Adaptive(0.3, 1.0),
+    "adap": AdaptiveWeight(0.3, 1.5),
+    "adap_a05": AdaptiveWeight(0.5, 1.5),
+    "adap_b1": AdaptiveWeight(0.3, 1.0),
     "offquin": None,
 }
 HINGES = ("on_i2t", "on_t2i", "off_i2t", "off_t2i", "quin_a", "quin_b")
@@ -85,7 +85,7 @@ def test_equals_the_published_loss_on_focal_attention(golden, focus):
     regions = torch.ones(images.shape[:2], dtype=torch.bool)
     similarity = FocalAttention(focus, BFAN().temperature)
     out = meeting(similarity, Embedding(images, regions), Embedding(words, mask))
-    loss = Quintuplet(0.2, 0.0, weigh=Adaptive())
+    loss = Quintuplet(0.2, 0.0, weigh=AdaptiveWeight())
     for found, name in zip(loss.hinges(out), HINGES, strict=True):
         published = torch.from_numpy(arrays[f"t_{name}"])
         torch.testing.assert_close(found, published, atol=1e-5, rtol=0)
@@ -111,18 +111,16 @@ def test_a_true_match_among_mined_items_is_never_pushed_down():
     assert torch.equal(masked[5][0], free[5][0])
 
 
-def test_a_weight_may_be_clamped_and_detached():
+def test_the_weight_may_be_negative_and_carries_gradient_as_printed():
     offline = torch.tensor([0.9, 0.2], requires_grad=True)
     online = torch.tensor([0.2, 0.2])
-    assert Adaptive()(offline, online).tolist() == pytest.approx([1.5 - 0.7 / 0.3, 1.5])
-    assert Adaptive(lowest=0.0)(offline, online).tolist() == pytest.approx([0.0, 1.5])
-    assert not Adaptive(detached=True)(offline, online).requires_grad
-    assert Adaptive()(offline, online).requires_grad
+    assert AdaptiveWeight()(offline, online).tolist() == pytest.approx([1.5 - 0.7 / 0.3, 1.5])
+    assert AdaptiveWeight()(offline, online).requires_grad
 
 
 def test_offquin_is_the_limit_of_the_adaptive_weight(golden):
     out = meeting(Cosine(), *vectors(golden("aoq/aoq_loss_typical"))[1])
-    limit = Quintuplet(margin=1.0, weigh=Adaptive(alpha=1e12, beta=1.0))(out, 0)
+    limit = Quintuplet(margin=1.0, weigh=AdaptiveWeight(alpha=1e12, beta=1.0))(out, 0)
     torch.testing.assert_close(limit, Quintuplet(margin=1.0)(out, 0))
 
 
@@ -137,7 +135,7 @@ def test_weights_equal_the_published_ones(golden, variant):
 def test_the_published_weight_carries_gradient_into_both_negatives(golden):
     """Where the online hinge h is active, raising the offline score lowers the loss by h / α."""
     out = meeting(Cosine(), *vectors(golden("aoq/aoq_loss_typical"))[1])
-    loss = Quintuplet(margin=1.0, offline_margin=-9.0, weigh=Adaptive())
+    loss = Quintuplet(margin=1.0, offline_margin=-9.0, weigh=AdaptiveWeight())
     hinge = Quintuplet(margin=1.0).hinges(out)[0].sum()
     (slope,) = torch.autograd.grad(loss(out, 0), out.offline.hard_text)
     assert hinge > 0

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from deixis.heads.unit import unit
+from deixis.heads.l2_normalise import l2_normalise
+from deixis.losses.miners import every, hardest
 from deixis.losses.triplet import Triplet
-from deixis.mining.miners import every, hardest
 from deixis.types import Batch, Embedding, Outputs, Regions, Tokens
 
 MINERS = {"sum": every, "max": hardest}
@@ -50,7 +50,7 @@ def test_equals_the_published_round_one_loss_of_aoq(golden, mode):
 
 
 @pytest.mark.parametrize(("miner", "name"), [(hardest, "hardest"), (every, "all_negatives")])
-def test_equals_the_published_dive_loss_over_five_texts_an_image(golden, miner, name):
+def test_equals_the_published_dive_loss_over_five_texts_per_image(golden, miner, name):
     arrays = golden("dive/dive_loss")
     scores = torch.from_numpy(arrays["sim"]).requires_grad_()
     positives = torch.eye(6, dtype=torch.bool).repeat_interleave(5, dim=1)
@@ -76,5 +76,5 @@ def test_a_collapsed_model_sits_at_twice_batch_times_margin():
 
 def test_unit_vectors_have_finite_gradients_at_zero():
     zero = torch.zeros(2, 3, requires_grad=True)
-    unit(zero).sum().backward()
+    l2_normalise(zero).sum().backward()
     assert zero.grad.isfinite().all()

@@ -1,19 +1,19 @@
-"""The head of DSCMR: a space both modalities share, and labels told from it."""
+"""The head of DSCMR: a space both modalities share, and labels predicted from it."""
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.heads.labels import masked_mean
-from deixis.heads.unit import unit
+from deixis.heads.l2_normalise import l2_normalise
+from deixis.heads.pooling import masked_mean
 from deixis.types import Embedding
 
 
 class CommonSpace(nn.Module):
-    """One vector an item through a layer, and its labels through another; both may be shared.
+    """One vector per item through a layer, its labels through another; both may be shared.
 
-    *Formula*: ``u = W mean(places)``, told labels ``p = C u``. The vector is u of unit length, u
-    itself stays beside it as ``residual``, and ``p − ½`` as ``labels``: p is fitted to 0 and 1.
+    *Formula*: ``u = W mean(places)``, predicted labels ``p = C u``. The vector is u, L2-normalised;
+    u itself is kept as ``representation``, and ``p − ½`` as ``labels``: p is fitted to 0 and 1.
     *Paper*: DSCMR 2019, section 3.2.
     """
 
@@ -25,12 +25,12 @@ class CommonSpace(nn.Module):
     def forward(
         self, places: Float[Tensor, "item place dim"], mask: Bool[Tensor, "item place"]
     ) -> Embedding:
-        """Pool, map, tell."""
+        """Pool, project, classify."""
         vector = self.layer(masked_mean(places, mask))
         alone = torch.ones(len(vector), 1, dtype=torch.bool, device=vector.device)
         return Embedding(
-            unit(vector).unsqueeze(1),
+            l2_normalise(vector).unsqueeze(1),
             alone,
-            residual=vector.unsqueeze(1),
+            representation=vector,
             labels=self.classifier(vector) - 0.5,
         )

@@ -1,4 +1,4 @@
-"""A set of vectors an item, by slots that compete for its places."""
+"""A set of vectors per item, by slots that compete for its places."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -9,13 +9,16 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.heads.unit import unit
-from deixis.heads.whole import Whole
+from deixis.heads.item_summary import ItemSummary
+from deixis.heads.l2_normalise import l2_normalise
 from deixis.types import Embedding
 
-Codes = Callable[[Bool[Tensor, "item place"], int], Float[Tensor, "item place width"]]
+Boxes = Float[Tensor, "item place 5"]
+PositionCodes = Callable[
+    [Bool[Tensor, "item place"], int, Boxes | None], Float[Tensor, "item place width"]
+]
 Attention = Float[Tensor, "item head part place"]
-Parts = Float[Tensor, "item part dim"]
+SlotVectors = Float[Tensor, "item part dim"]
 
 
 @dataclass(frozen=True)
@@ -34,16 +37,16 @@ class SlotShape:
 
 
 @dataclass(frozen=True)
-class Round:
-    """One iteration, for those who watch: who attended to what, and the slots after it."""
+class SlotIteration:
+    """One iteration, for inspection: its attention and the slots after it."""
 
     attention: Attention  # over slots: they compete for each place
     share: Attention  # over places: what a slot's update is made of
-    slots: Parts
+    slots: SlotVectors
 
 
 class Slots(nn.Module):
-    """K slots ask the places of an item again and again; what they end as is its set.
+    """Slot attention: K slots attend to the places of an item several times; the slots are its set.
 
     *Formula*: T times ``a = softmax over slots (q·k / √width)``, ``s ← s + W_o Σ_n ã_n v_n``,
     ``s ← s + FF(LN(s))``, with ã = a divided by its sum over places; then
@@ -54,7 +57,11 @@ class Slots(nn.Module):
     """
 
     def __init__(
-        self, size: int, shape: SlotShape, whole: Whole | None, codes: Codes | None = None
+        self,
+        size: int,
+        shape: SlotShape,
+        whole: ItemSummary | None,
+        codes: PositionCodes | None = None,
     ) -> None:
         super().__init__()
         dim, inner = shape.dim, shape.heads * shape.head_dim
@@ -79,48 +86,59 @@ class Slots(nn.Module):
         self.whole_norm = nn.LayerNorm(dim) if whole is not None else None
 
     def forward(
-        self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
+        self,
+        places: Float[Tensor, "item place size"],
+        mask: Bool[Tensor, "item place"],
+        boxes: Boxes | None = None,
     ) -> Embedding:
         """Let the slots settle, then add the whole item to each."""
-        for turn in self.rounds(places, mask):
+        for turn in self.iterate(places, mask, boxes):
             slots = turn.slots
         elements = self.last_norm(slots)
         total = elements
         if self.whole is not None and self.whole_norm is not None:
             total = elements + self.whole_norm(self.whole(places, mask)).unsqueeze(1)
         exists = torch.ones(elements.shape[:2], dtype=torch.bool, device=elements.device)
-        return Embedding(unit(total), exists, residual=elements)
+        return Embedding(l2_normalise(total), exists, residual=elements)
 
-    def rounds(
-        self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
-    ) -> Iterator[Round]:
-        """The iterations one by one; whoever does not keep them pays nothing for them."""
+    def iterate(
+        self,
+        places: Float[Tensor, "item place size"],
+        mask: Bool[Tensor, "item place"],
+        boxes: Boxes | None = None,
+    ) -> Iterator[SlotIteration]:
+        """The iterations one by one; those that are not kept cost no memory."""
         content = self.place_norm(places)
-        place = content if self.codes is None else content + self.codes(mask, content.shape[2])
+        place = content
+        if self.codes is not None:
+            place = content + self.codes(mask, content.shape[2], boxes)
         key, value = self._split(self.key(place)), self._split(self.value(content))
         slots = self.start(places.shape[0])
         for _ in range(self.shape.iterations):
             query = self._split(self.query(self.slot_norm(slots)))
             logits = query @ key.transpose(2, 3) / math.sqrt(self.shape.head_dim)
-            attention = self.silence(logits.softmax(dim=2), mask)
+            attention = self.mask_attention(logits.softmax(dim=2), mask)
             share = attention / (attention.sum(dim=3, keepdim=True) + 1e-7)
             heard = self.dropout(self.out((share @ value).transpose(1, 2).flatten(2)))
             slots = self._updated(slots, heard)
             slots = slots + self.feed(slots)
-            yield Round(attention, share, slots)
+            yield SlotIteration(attention, share, slots)
 
-    def watch(
-        self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"]
+    def attention_by_iteration(
+        self,
+        places: Float[Tensor, "item place size"],
+        mask: Bool[Tensor, "item place"],
+        boxes: Boxes | None = None,
     ) -> Float[Tensor, "item round part place"]:
         """What share each slot takes from each place, round by round, averaged over heads."""
-        shares = [turn.share.mean(dim=1) for turn in self.rounds(places, mask)]
+        shares = [turn.share.mean(dim=1) for turn in self.iterate(places, mask, boxes)]
         return torch.stack(shares, dim=1)
 
-    def silence(self, attention: Attention, mask: Bool[Tensor, "item place"]) -> Attention:
+    def mask_attention(self, attention: Attention, mask: Bool[Tensor, "item place"]) -> Attention:
         """Let places that do not exist give nothing."""
         return attention * mask[:, None, None, :]
 
-    def _updated(self, slots: Parts, heard: Parts) -> Parts:
+    def _updated(self, slots: SlotVectors, heard: SlotVectors) -> SlotVectors:
         if self.update is None:
             return slots + heard
         return self.update(heard.flatten(0, 1), slots.flatten(0, 1)).view_as(slots)
@@ -138,7 +156,7 @@ class LearnedStart(nn.Module):
         super().__init__()
         self.slots = nn.Parameter(torch.randn(parts, dim))
 
-    def forward(self, items: int) -> Parts:
+    def forward(self, items: int) -> SlotVectors:
         """The same start for every item."""
         return self.slots.expand(items, -1, -1)
 
@@ -157,7 +175,7 @@ class SampledStart(nn.Module):
         self.log_deviation = nn.Parameter(torch.zeros(dim))
         self.register_buffer("noise", torch.randn(parts, dim))
 
-    def forward(self, items: int) -> Parts:
+    def forward(self, items: int) -> SlotVectors:
         """A draw for every slot of every item."""
         noise = self.noise.expand(items, -1, -1)
         if self.training:

@@ -3,49 +3,44 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 from torch import Tensor
 
 from deixis.errors import RecipeError
-from deixis.losses.base import Loss
-from deixis.types import OfflineScores, Outputs
+from deixis.losses.objective import Loss, Objective
+from deixis.types import ApartScores, OfflineScores, Outputs, map_tensors
 
 Reduction = Literal["sum", "mean"]
 
 
 @dataclass(frozen=True)
-class Adaptive:
+class AdaptiveWeight:
     """How much an online negative counts, given the offline one of the same anchor.
 
     *Formula*: ``w = β − (S_off − S_on) / α``: an online negative as hard as the offline one
     counts β, an easier one less.
     *Paper*: AOQ 2020, equation 5. There the weight may fall below zero, which rewards the
-    violation, and carries gradient, which raises the offline score; ``lowest`` and ``detached``
-    are how to have neither.
+    violation, and carries gradient, which raises the offline score; both are kept as printed.
     """
 
     alpha: float = 0.3
     beta: float = 1.5
-    lowest: float | None = None  # what the weight never falls below
-    detached: bool = False  # whether the weight is a number to the gradient
 
     def __call__(
         self, offline: Float[Tensor, " pair"], online: Float[Tensor, " pair"]
     ) -> Float[Tensor, " pair"]:
         """Weigh each pair's online negative."""
-        weight = self.beta - (offline - online) / self.alpha
-        if self.lowest is not None:
-            weight = weight.clamp(min=self.lowest)
-        return weight.detach() if self.detached else weight
+        return self.beta - (offline - online) / self.alpha
 
 
 class Quintuplet(Loss):
-    """Every matching pair must beat the batch's hardest negatives and those mined before.
+    """Hinges against the batch's hardest negatives and against negatives mined offline.
 
     *Formula*: for a matching pair with score p: ``w [m + S_on − p]₊`` for the hardest text and
     image of the batch, ``[o + S_off − p]₊`` for the mined text and image, and with
     ``quintuplets`` the same for the two pairs made of mined items alone, which share nothing with
-    the pair. Margins m and o; w is 1 without ``weigh``.
+    the pair. Margins m and o; w is 1 without ``weigh``. With ``squash`` scores are logits, and
+    their sigmoids are ranked: margins and weights are meant for scores within bounds.
     *Needs*: offline negatives in the batch.
     *Relations*: without ``weigh`` and ``quintuplets`` OffTri, without ``weigh`` OffQuin, with both
     AdapOffQuin; OffQuin is AdapOffQuin with β = 1 as α grows without bound.
@@ -59,8 +54,9 @@ class Quintuplet(Loss):
         offline_margin: float = 0.0,
         *,
         quintuplets: bool = True,
-        weigh: Adaptive | None = None,
+        weigh: AdaptiveWeight | None = None,
         reduction: Reduction = "sum",
+        squash: bool = False,
     ) -> None:
         super().__init__()
         self.margin = margin
@@ -68,6 +64,7 @@ class Quintuplet(Loss):
         self.quintuplets = quintuplets
         self.weigh = weigh
         self.reduction = reduction
+        self.squash = squash
 
     def forward(self, out: Outputs, step: int) -> Float[Tensor, ""]:
         """Add all hinges up, or average each kind."""
@@ -81,16 +78,23 @@ class Quintuplet(Loss):
         mined = out.offline
         if mined is None:
             raise RecipeError("this loss needs offline negatives; give the row `offline = {…}`")
+        scores = out.scores
+        if self.squash:
+            scores, mined = scores.sigmoid(), _squashed(mined)
         image, text = mined.pair.T
-        matching = out.scores[image, text]
-        online = out.scores.masked_fill(out.batch.positives, float("-inf"))
+        matching = scores[image, text]
+        online = scores.masked_fill(out.batch.positives, float("-inf"))
         found = [
             self._online(online.amax(dim=1)[image], matching, mined.hard_text),
             self._online(online.amax(dim=0)[text], matching, mined.hard_image),
             (self.offline_margin + mined.hard_text - matching).clamp(min=0),
             (self.offline_margin + mined.hard_image - matching).clamp(min=0),
         ]
-        return [*found, *self._apart(mined, matching)] if self.quintuplets else found
+        if not self.quintuplets:
+            return found
+        if mined.across is None or mined.partners is None:
+            raise RecipeError("quintuplets need partners of mined items, which this batch lacks")
+        return [*found, *(self._apart(p, matching) for p in (mined.across, mined.partners))]
 
     def _online(
         self,
@@ -107,14 +111,16 @@ class Quintuplet(Loss):
         return hinge.masked_fill(alone, 0.0)
 
     def _apart(
-        self, mined: OfflineScores, matching: Float[Tensor, " pair"]
-    ) -> list[Float[Tensor, " pair"]]:
-        def hinge(
-            scores: Float[Tensor, " pair"], match: Bool[Tensor, " pair"]
-        ) -> Float[Tensor, " pair"]:
-            return (self.offline_margin + scores - matching).clamp(min=0).masked_fill(match, 0.0)
+        self, pairs: ApartScores, matching: Float[Tensor, " pair"]
+    ) -> Float[Tensor, " pair"]:
+        hinge = (self.offline_margin + pairs.scores - matching).clamp(min=0)
+        return hinge.masked_fill(pairs.match, 0.0)
 
-        return [
-            hinge(mined.across, mined.across_matches),
-            hinge(mined.partners, mined.partners_match),
-        ]
+
+def needs_partners(objective: Objective) -> bool:
+    """Whether a term looks at pairs of mined items alone; OffTri does not, which spares a third."""
+    return any(isinstance(t.loss, Quintuplet) and t.loss.quintuplets for t in objective.terms)
+
+
+def _squashed(mined: OfflineScores) -> OfflineScores:
+    return map_tensors(mined, lambda x: x.sigmoid() if x.is_floating_point() else x)

@@ -1,0 +1,1 @@
+"""Losses on sets of vectors: their elements apart, both sides alike in distribution."""
