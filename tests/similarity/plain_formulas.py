@@ -36,7 +36,7 @@ def table(images: Embedding, texts: Embedding, pair) -> Tensor:
 
 
 def ragged(items: int, longest: int, dim: int, dtype=torch.float64, shortest=1) -> Embedding:
-    """Random unit parts, differently many an item, garbage under the padding."""
+    """Random unit parts, their number varying per item, garbage under the padding."""
     vectors = torch.nn.functional.normalize(torch.randn(items, longest, dim, dtype=dtype), dim=2)
     counts = torch.randint(shortest, longest + 1, (items, 1))
     mask = torch.arange(longest) < counts

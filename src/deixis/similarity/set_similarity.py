@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.similarity.base import Pairs, Similarity
+from deixis.similarity.similarity import Pairs, Similarity
 from deixis.types import Embedding
 
 TILE = 2**20  # cosines that a tile without gradients holds: 4 MB and its folds stay in a cache
@@ -50,7 +50,7 @@ class SetSimilarity(Similarity):
 class BestPair(SetSimilarity):
     """The cosine of the two elements that agree best: multiple instance learning (MIL).
 
-    *Formula*: ``max_kl c_kl``. *Relations*: with one part a side it is the plain cosine.
+    *Formula*: ``max_kl c_kl``. *Relations*: with one part per side it is the plain cosine.
     *Paper*: PVSE 2019. Only the best pair gets a gradient.
     """
 

@@ -1,7 +1,7 @@
 """Similarities over kept parts: everything meets in buckets of equal length.
 
 Items with the same number of parts stand together, so a formula need not see padding, and
-what belongs to one item (projections, Gram matrices) is computed once, not once a pair.
+what belongs to one item (projections, Gram matrices) is computed once, not once per pair.
 """
 
 from abc import abstractmethod
@@ -14,12 +14,12 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from deixis.errors import DataError
-from deixis.similarity.base import Pairs, Similarity
+from deixis.similarity.similarity import Pairs, Similarity
 from deixis.types import Embedding, map_tensors
 
 GROUP = 64  # items prepared together when chosen pairs meet: enough to share, of near length
 
-Side = TypeVar("Side")  # a dataclass of tensors, one row an item
+Side = TypeVar("Side")  # a dataclass of tensors, one row per item
 
 
 @dataclass(frozen=True)
@@ -32,15 +32,15 @@ class Alignment:
     word_gates: Float[Tensor, " word"] | None = None
 
 
-class Local(Similarity, Generic[Side]):
-    """A similarity that looks at every part; a paper writes what an item and what a pair needs.
+class PartLevel(Similarity, Generic[Side]):
+    """A similarity over all parts; a method writes what is computed per item and per pair.
 
     Memory is bounded by the block sizes, whatever the gallery; they never change a score.
     """
 
-    images_a_block = 64
-    texts_a_block = 128
-    pairs_a_block = 256  # when chosen pairs meet, not whole blocks
+    images_per_block = 64
+    texts_per_block = 128
+    pairs_per_block = 256  # when chosen pairs meet, not whole blocks
 
     @abstractmethod
     def prepare_images(self, images: Embedding) -> Side:
@@ -54,62 +54,63 @@ class Local(Similarity, Generic[Side]):
     def meet(self, images: Side, texts: Side, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Score items of one bucket each: all with all on a grid, else row with row."""
 
-    def cut(
+    def buckets(
         self, items: Embedding, size: int | None = None
     ) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
         """Put items into buckets of equal length: where they stood, and what they are."""
-        return buckets(items, size)
+        return equal_length_buckets(items, size)
 
     @abstractmethod
-    def look(self, images: Side, texts: Side) -> Alignment:
+    def alignment(self, images: Side, texts: Side) -> Alignment:
         """What the parts of the only image and the only text attend to."""
 
     def align(self, images: Embedding, texts: Embedding) -> Alignment:
         """Show what one image and one text found in each other; parts in their own order."""
-        ((_, image),) = self.cut(images)
-        ((_, text),) = self.cut(texts)
-        return self.look(self.prepare_images(image), self.prepare_texts(text))
+        ((_, image),) = self.buckets(images)
+        ((_, text),) = self.buckets(texts)
+        return self.alignment(self.prepare_images(image), self.prepare_texts(text))
 
     def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
         """Score everything that meets, bucket by bucket."""
         if pairs.grid:
             return self._grid(pairs.images, pairs.texts)
         every = torch.arange(len(pairs.images), device=pairs.images.mask.device)
-        return self.among(pairs.images, pairs.texts, every, every)
+        return self.score_pairs(pairs.images, pairs.texts, every, every)
 
-    def bytes_a_pair(self, images: Embedding, texts: Embedding) -> int:
+    def bytes_per_pair(self, images: Embedding, texts: Embedding) -> int:
         """Only the scores grow with the gallery; a few copies of them exist at once."""
         return 16 * images.vectors.element_size()
 
-    def among(
+    def score_pairs(
         self,
         images: Embedding,
         texts: Embedding,
         image: Int[Tensor, " pair"],
         text: Int[Tensor, " pair"],
     ) -> Float[Tensor, " pair"]:
-        """Score chosen pairs; an item that stands in many of them is prepared once."""
+        """Score chosen pairs; items that stand in some are prepared, each once, and no others."""
+        (images, image), (texts, text) = _asked(images, image), _asked(texts, text)
         scores, places = [images.vectors.new_empty(0)], [image.new_empty(0)]
-        ready = [(here, self.prepare_images(some)) for here, some in self.cut(images, GROUP)]
-        for there, others in self.cut(texts, GROUP):
+        ready = [(here, self.prepare_images(some)) for here, some in self.buckets(images, GROUP)]
+        for there, others in self.buckets(texts, GROUP):
             right = self.prepare_texts(others)
             column = _position(there, len(texts))[text]
             for here, left in ready:
                 row = _position(here, len(images))[image]
                 found = torch.nonzero((row >= 0) & (column >= 0))[:, 0]
-                for pair in found.split(self.pairs_a_block) if len(found) else ():
-                    sides = rows_of(left, row[pair]), rows_of(right, column[pair])
+                for pair in found.split(self.pairs_per_block) if len(found) else ():
+                    sides = select_rows(left, row[pair]), select_rows(right, column[pair])
                     scores.append(self.meet(*sides, grid=False))
                     places.append(pair)
         return torch.cat(scores)[torch.cat(places).argsort()]
 
     def _grid(self, images: Embedding, texts: Embedding) -> Float[Tensor, "image text"]:
         rows, ready = [], []
-        for here, some in self.cut(images, self.images_a_block):
+        for here, some in self.buckets(images, self.images_per_block):
             rows.append(here)
             ready.append(self.prepare_images(some))
         columns, scores = [], []
-        for there, others in self.cut(texts, self.texts_a_block):
+        for there, others in self.buckets(texts, self.texts_per_block):
             right = self.prepare_texts(others)
             columns.append(there)
             scores.append(torch.cat([self.meet(left, right, grid=True) for left in ready]))
@@ -117,7 +118,7 @@ class Local(Similarity, Generic[Side]):
         return table[torch.cat(rows).argsort()][:, torch.cat(columns).argsort()]
 
 
-def buckets(
+def equal_length_buckets(
     items: Embedding, size: int | None = None
 ) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
     """Items with equally many parts, at most ``size`` together; nothing in them is padding."""
@@ -132,7 +133,7 @@ def buckets(
             yield here, Embedding(parts, torch.ones_like(parts[..., 0], dtype=torch.bool))
 
 
-def bundles(
+def padded_buckets(
     items: Embedding, size: int | None = None
 ) -> Iterator[tuple[Int[Tensor, " some"], Embedding]]:
     """Items of about equal length, ``size`` together; zeros where one is shorter than another."""
@@ -154,6 +155,12 @@ def _counts(items: Embedding) -> Int[Tensor, " item"]:
     return counts
 
 
+def _asked(items: Embedding, index: Int[Tensor, " pair"]) -> tuple[Embedding, Int[Tensor, " pair"]]:
+    """The items an index names, and the same index among these."""
+    kept, place = index.unique(return_inverse=True)
+    return (items, index) if len(kept) == len(items) else (items.rows(kept), place)
+
+
 def _position(items: Int[Tensor, " some"], length: int) -> Int[Tensor, " item"]:
     """Where each item stands among some of them, -1 for the others."""
     position = items.new_full((length,), -1)
@@ -161,6 +168,6 @@ def _position(items: Int[Tensor, " some"], length: int) -> Int[Tensor, " item"]:
     return position
 
 
-def rows_of(side: Side, index: Int[Tensor, " row"]) -> Side:
+def select_rows(side: Side, index: Int[Tensor, " row"]) -> Side:
     """Some items of a prepared side; index_select copies whole rows, five times as fast as []."""
     return map_tensors(side, lambda tensor: tensor.index_select(0, index))

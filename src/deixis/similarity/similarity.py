@@ -1,4 +1,4 @@
-"""What a similarity is, and who meets whom in it."""
+"""What a similarity is: images and texts in, scores out."""
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
@@ -8,9 +8,9 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from deixis.types import Embedding
+from deixis.types import Embedding, as_embedding
 
-TOGETHER = 1024  # chosen pairs scored at once
+PAIRS_AT_ONCE = 1024  # chosen pairs scored at once
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,24 @@ class Pairs:
 
 
 class Similarity(nn.Module, ABC):
-    """Scores images against texts; a paper writes ``score`` and nothing else."""
+    """Scores images against texts; a method writes ``score`` and nothing else.
+
+    Called with plain tensors, it takes one vector per item, or one per part of an item.
+
+    >>> Cosine()(torch.eye(2), torch.eye(2))
+    tensor([[1., 0.],
+            [0., 1.]])
+    """
 
     exact: ClassVar[bool] = False  # an inner-product index over single vectors gives the same order
     # Of N images with N texts of M parts in D dimensions, as papers write it.
     complexity: ClassVar[str] = "O(N²M²D)"
+
+    def __call__(
+        self, images: Embedding | Tensor, texts: Embedding | Tensor
+    ) -> Float[Tensor, "image text"]:
+        """Score every image with every text."""
+        return super().__call__(as_embedding(images), as_embedding(texts))
 
     @abstractmethod
     def score(self, pairs: Pairs) -> Float[Tensor, "*pair"]:
@@ -70,7 +83,7 @@ class Similarity(nn.Module, ABC):
         """Score image i with text i alone."""
         return self.score(Pairs(images, texts, grid=False))
 
-    def among(
+    def score_pairs(
         self,
         images: Embedding,
         texts: Embedding,
@@ -78,10 +91,10 @@ class Similarity(nn.Module, ABC):
         text: Int[Tensor, " pair"],
     ) -> Float[Tensor, " pair"]:
         """Score chosen pairs alone: image ``image[k]`` with text ``text[k]``; in bounded memory."""
-        cut = zip(image.split(TOGETHER), text.split(TOGETHER), strict=True)
+        cut = zip(image.split(PAIRS_AT_ONCE), text.split(PAIRS_AT_ONCE), strict=True)
         return torch.cat([self.pairs(images.rows(i), texts.rows(t)) for i, t in cut])
 
-    def bytes_a_pair(self, images: Embedding, texts: Embedding) -> int:
+    def bytes_per_pair(self, images: Embedding, texts: Embedding) -> int:
         """How much memory a pair takes while many of them meet."""
         return images.vectors.shape[1] * texts.vectors.shape[1] * 4
 
@@ -110,6 +123,6 @@ def affinity(
     return flat.view(*v.shape[:2], *w.shape[:2]).transpose(1, 2)
 
 
-def facing(v: Tensor, w: Tensor, *, grid: bool) -> tuple[Tensor, Tensor]:
+def broadcast_sides(v: Tensor, w: Tensor, *, grid: bool) -> tuple[Tensor, Tensor]:
     """What belongs to images and to texts, as views that broadcast over everything that meets."""
     return (v.unsqueeze(1), w.unsqueeze(0)) if grid else (v, w)

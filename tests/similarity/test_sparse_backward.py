@@ -4,9 +4,9 @@ import pytest
 import torch
 from plain_formulas import ragged
 
-from deixis.similarity.base import Pairs
-from deixis.similarity.lean import lean_scores
-from deixis.similarity.messages import GatedFusion
+from deixis.similarity.camp_fusion import GatedFusion
+from deixis.similarity.similarity import Pairs
+from deixis.similarity.sparse_backward import sparse_backward_scores
 from deixis.types import Embedding
 
 
@@ -29,7 +29,7 @@ def test_gradients_equal_those_of_keeping_everything(similarity, few):
     weights = torch.linspace(-1, 1, 20, dtype=torch.float64).view(4, 5)
     if few:
         weights = weights * (torch.arange(20).view(4, 5) % 7 == 0)
-    lean = gradients(similarity, lambda a, b: lean_scores(similarity, a, b), weights)
+    lean = gradients(similarity, lambda a, b: sparse_backward_scores(similarity, a, b), weights)
     whole = gradients(similarity, lambda a, b: similarity.score(Pairs(a, b, grid=True)), weights)
     for ours, theirs in zip(lean, whole, strict=True):
         torch.testing.assert_close(ours, theirs, atol=1e-12, rtol=0)
@@ -37,13 +37,13 @@ def test_gradients_equal_those_of_keeping_everything(similarity, few):
 
 def test_only_pairs_with_a_gradient_are_scored_again(similarity, monkeypatch):
     again = []
-    among = GatedFusion.among
+    score_pairs = GatedFusion.score_pairs
 
     def counted(self, images, texts, image, text):
         again.append(len(image))
-        return among(self, images, texts, image, text)
+        return score_pairs(self, images, texts, image, text)
 
-    monkeypatch.setattr(GatedFusion, "among", counted)
+    monkeypatch.setattr(GatedFusion, "score_pairs", counted)
     scores = similarity(ragged(4, 5, 6), ragged(5, 4, 6))
     scores[[0, 1, 3], [2, 2, 4]].sum().backward()
     assert again == [3]

@@ -4,9 +4,10 @@ import pytest
 import torch
 from plain_formulas import ragged, table
 
-from deixis.heads.attended import Attended
-from deixis.similarity.base import Cosine, Pairs
-from deixis.similarity.messages import GatedFusion, MessageCosine
+from deixis.heads.attention_pool import AttentionPool
+from deixis.similarity.camp_fusion import GatedFusion
+from deixis.similarity.camp_messages import MessageCosine
+from deixis.similarity.similarity import Cosine, Pairs
 from deixis.types import Embedding
 
 
@@ -85,7 +86,7 @@ def test_base_equals_the_formula(golden):
     arrays = golden("camp/camp_paper_formula_derived")
     pooled = []
     for name, items in zip(("img", "txt"), sets(arrays), strict=True):
-        head = Attended(12).double()
+        head = AttentionPool(12).double()
         load(head, {"question.weight": arrays[f"weight_pool_{name}_w"]})
         pooled.append(head(items.vectors, items.mask))
     expected = torch.from_numpy(arrays["score_base"])
@@ -150,7 +151,7 @@ def test_grid_agrees_with_rows_and_no_block_size_changes_a_score(attend):
     similarity = GatedFusion(8, "sum", attend=attend, squash=False).double()
     grid = similarity(images, texts)
     torch.testing.assert_close(grid.diagonal(), similarity.pairs(images, texts))
-    similarity.images_a_block, similarity.texts_a_block = 1, 1
+    similarity.images_per_block, similarity.texts_per_block = 1, 1
     torch.testing.assert_close(grid, similarity(images, texts), atol=1e-12, rtol=0)
 
 
@@ -178,3 +179,27 @@ def test_what_a_pair_looks_at_equals_the_formula(golden):
                 (found.word_gates, gates[1][image, text][:count].mean(axis=1)),
             ):
                 torch.testing.assert_close(shown, torch.from_numpy(expected), atol=1e-9, rtol=0)
+
+
+def test_a_few_pairs_of_a_large_gallery_prepare_no_other_items(monkeypatch):
+    torch.manual_seed(0)
+    camp = GatedFusion(8, "sum", attend=True, squash=False).eval()
+    sides = [
+        Embedding(torch.randn(30, 4, 8), torch.arange(4) < torch.randint(1, 5, (30, 1)))
+        for _ in range(2)
+    ]
+    seen = {"prepare_images": 0, "prepare_texts": 0}
+    for name in seen:
+        prepare = getattr(camp, name)
+
+        def counted(items, name=name, prepare=prepare):
+            seen[name] += len(items)
+            return prepare(items)
+
+        monkeypatch.setattr(camp, name, counted)
+    image, text = torch.tensor([7, 2, 7, 29]), torch.tensor([5, 5, 1, 5])
+    with torch.no_grad():
+        found = camp.score_pairs(*sides, image, text)
+    assert seen == {"prepare_images": 3, "prepare_texts": 2}
+    with torch.no_grad():
+        torch.testing.assert_close(found, camp(*sides)[image, text], atol=1e-5, rtol=0)

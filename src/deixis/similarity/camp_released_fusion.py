@@ -1,4 +1,4 @@
-"""CAMP as released, whole: the messages of ``released.py``, fused through one gate a part."""
+"""CAMP as released: the messages of ``camp_released.py``, fused through one gate per part."""
 
 from dataclasses import dataclass
 
@@ -6,24 +6,24 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from deixis.similarity.base import affinity, facing
-from deixis.similarity.local import Alignment, Local
-from deixis.similarity.messages import weight
-from deixis.similarity.released import MessagePassing, Speaking, unit
+from deixis.similarity.camp_messages import camp_linear
+from deixis.similarity.camp_released import MessageParts, MessagePassing, released_normalise
+from deixis.similarity.part_level import Alignment, PartLevel
+from deixis.similarity.similarity import affinity, broadcast_sides
 from deixis.types import Embedding
 
 
 @dataclass(frozen=True)
-class Fusing:
-    """What speaks, and the halves of the fusion layers applied to it."""
+class FusionParts:
+    """The sending side, and the halves of the fusion layers applied to it."""
 
-    speaking: Speaking
+    speaking: MessageParts
     own: Float[Tensor, "item part dim"]  # as a part that receives
     given: Float[Tensor, "item part dim"]  # as a part that is sent
     gram: Float[Tensor, "item part part"]
 
 
-class ReleasedFusion(Local[Fusing]):
+class ReleasedFusion(PartLevel[FusionParts]):
     """CAMP as released: unit messages, a scalar gate, concatenation, four heads that pool.
 
     *Formula*: message ``m`` of unit length, gate ``g = σ(v · m)``, fused
@@ -34,63 +34,65 @@ class ReleasedFusion(Local[Fusing]):
     """
 
     complexity = "O(N²MD²)"
-    images_a_block = 4
-    texts_a_block = 16
-    pairs_a_block = 64
+    images_per_block = 4
+    texts_per_block = 16
+    pairs_per_block = 64
 
     def __init__(self, dim: int) -> None:
         super().__init__()
         self.messages = MessagePassing(dim)
-        self.fuse_images = weight(2 * dim, dim, bias=False)
-        self.fuse_texts = weight(2 * dim, dim, bias=False)
-        self.pool_images = HeadsMean(dim)
-        self.pool_texts = HeadsMean(dim)
-        self.match = nn.Sequential(weight(2 * dim, dim), nn.ReLU(), nn.Linear(dim, 1))
+        self.fuse_images = camp_linear(2 * dim, dim, bias=False)
+        self.fuse_texts = camp_linear(2 * dim, dim, bias=False)
+        self.pool_images = MultiHeadPool(dim)
+        self.pool_texts = MultiHeadPool(dim)
+        self.match = nn.Sequential(camp_linear(2 * dim, dim), nn.ReLU(), nn.Linear(dim, 1))
 
-    def prepare_images(self, images: Embedding) -> Fusing:
+    def prepare_images(self, images: Embedding) -> FusionParts:
         """Apply every layer that needs no text."""
         own, given = self.fuse_images.weight, self.fuse_texts.weight
         return _fusing(self.messages.image(images.vectors), own, given)
 
-    def prepare_texts(self, texts: Embedding) -> Fusing:
+    def prepare_texts(self, texts: Embedding) -> FusionParts:
         """Apply every layer that needs no image."""
         own, given = self.fuse_texts.weight, self.fuse_images.weight
         return _fusing(self.messages.text(texts.vectors), own, given)
 
-    def meet(self, images: Fusing, texts: Fusing, *, grid: bool) -> Float[Tensor, "*pair"]:
+    def meet(
+        self, images: FusionParts, texts: FusionParts, *, grid: bool
+    ) -> Float[Tensor, "*pair"]:
         """Exchange messages, fuse, pool, match."""
         to_words, to_regions = self.messages.exchange(images.speaking, texts.speaking, grid=grid)
         v, w = images.speaking.vectors, texts.speaking.vectors
         products = affinity(v, w, grid=grid)
-        image_gram, text_gram = facing(images.gram, texts.gram, grid=grid)
-        image_own, text_own = facing(images.own, texts.own, grid=grid)
-        image_given, text_given = facing(images.given, texts.given, grid=grid)
-        v, w = facing(v, w, grid=grid)
+        image_gram, text_gram = broadcast_sides(images.gram, texts.gram, grid=grid)
+        image_own, text_own = broadcast_sides(images.own, texts.own, grid=grid)
+        image_given, text_given = broadcast_sides(images.given, texts.given, grid=grid)
+        v, w = broadcast_sides(v, w, grid=grid)
         to_words = unit_messages(to_words, text_gram)
         to_regions = unit_messages(to_regions, image_gram)
-        fused_v = (gate(to_words, products) * (image_own + to_words @ text_given)).relu() + v
-        back = gate(to_regions, products.transpose(-1, -2))
+        fused_v = (scalar_gate(to_words, products) * (image_own + to_words @ text_given)).relu() + v
+        back = scalar_gate(to_regions, products.transpose(-1, -2))
         fused_w = (back * (text_own + to_regions @ image_given)).relu() + w
-        image = unit(self.pool_images(fused_v))
-        text = unit(self.pool_texts(fused_w))
+        image = released_normalise(self.pool_images(fused_v))
+        text = released_normalise(self.pool_texts(fused_w))
         return self.match(torch.cat([image, text], dim=-1))[..., 0]
 
-    def look(self, images: Fusing, texts: Fusing) -> Alignment:
+    def alignment(self, images: FusionParts, texts: FusionParts) -> Alignment:
         """Show what the messages are made of, and the gates."""
         to_words, to_regions = self.messages.exchange(images.speaking, texts.speaking, grid=False)
         products = affinity(images.speaking.vectors, texts.speaking.vectors, grid=False)
-        region_gates = gate(unit_messages(to_words, texts.gram), products)
-        word_gates = gate(unit_messages(to_regions, images.gram), products.transpose(1, 2))
+        region_gates = scalar_gate(unit_messages(to_words, texts.gram), products)
+        word_gates = scalar_gate(unit_messages(to_regions, images.gram), products.transpose(1, 2))
         return Alignment(to_words[0], to_regions[0], region_gates[0, :, 0], word_gates[0, :, 0])
 
 
 def _fusing(
-    speaking: Speaking, own: Float[Tensor, "dim twice"], given: Float[Tensor, "dim twice"]
-) -> Fusing:
+    speaking: MessageParts, own: Float[Tensor, "dim twice"], given: Float[Tensor, "dim twice"]
+) -> FusionParts:
     parts = speaking.vectors
     dim = parts.shape[2]
     gram = parts @ parts.transpose(1, 2)
-    return Fusing(speaking, parts @ own[:, :dim].T, parts @ given[:, dim:].T, gram)
+    return FusionParts(speaking, parts @ own[:, :dim].T, parts @ given[:, dim:].T, gram)
 
 
 def unit_messages(
@@ -101,14 +103,14 @@ def unit_messages(
     return weights / (squares.clamp(min=1e-24).sqrt() + 1e-8)
 
 
-def gate(
+def scalar_gate(
     weights: Float[Tensor, "*pair query context"], products: Float[Tensor, "*pair query context"]
 ) -> Float[Tensor, "*pair query 1"]:
     """How far each part lets its message in: 0 to 1."""
     return (weights * products).sum(dim=-1, keepdim=True).sigmoid()
 
 
-class HeadsMean(nn.Module):
+class MultiHeadPool(nn.Module):
     """Four weighted sums of the parts, each by its own learned attention, averaged."""
 
     def __init__(self, dim: int) -> None:

@@ -1,4 +1,4 @@
-"""SCAN: one side's parts ask, the other side's parts answer, in proportion to how well they fit."""
+"""SCAN: stacked cross attention, where the parts of one side attend to those of the other."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu
 
 from deixis.errors import RecipeError
-from deixis.similarity.local import Alignment, Local
+from deixis.similarity.part_level import Alignment, PartLevel
 from deixis.types import Embedding
 
 HOTTEST = 40.0  # above it squares of exp(temperature) leave float32
@@ -20,14 +20,14 @@ Affinity = Float[Tensor, "item context query other"]
 
 
 @dataclass(frozen=True)
-class Parts:
+class GramParts:
     """The parts of items of equal length, and their products with one another."""
 
     vectors: Float[Tensor, "item part dim"]
     gram: Float[Tensor, "item part part"]
 
     @classmethod
-    def of(cls, vectors: Float[Tensor, "item part dim"]) -> "Parts":
+    def of(cls, vectors: Float[Tensor, "item part dim"]) -> "GramParts":
         """Keep items innermost in memory, so that work over parts is vectorised across items."""
         stored = vectors.transpose(0, 1).contiguous().transpose(0, 1)
         return cls(stored, vectors @ vectors.transpose(1, 2))
@@ -38,8 +38,8 @@ class Parts:
         return self.gram.diagonal(dim1=1, dim2=2).clamp(min=1e-30).sqrt()
 
 
-class Attention(Local[Parts]):
-    """Every part of one side meets what it attends to on the other; the cosines are pooled.
+class CrossAttention(PartLevel[GramParts]):
+    """The cosine of every part with what it attends to on the other side, pooled.
 
     *Formula*: affinities s of queries a and contexts b, ``s̄ = leaky(s) / |leaky(s)|`` over the
     queries, weights ``softmax_b(temperature · s̄)``, ``r_a = cos(q_a, Σ_b w_ab x_b)``; then the mean
@@ -60,38 +60,40 @@ class Attention(Local[Parts]):
     ) -> None:
         super().__init__()
         self.direction = direction
-        self.temperature = checked(temperature)
+        self.temperature = checked_temperature(temperature)
         self.pool = pool
         self.sharpness = sharpness
 
-    def prepare_images(self, images: Embedding) -> Parts:
+    def prepare_images(self, images: Embedding) -> GramParts:
         """Compute the Gram matrices of the regions."""
-        return Parts.of(images.vectors)
+        return GramParts.of(images.vectors)
 
-    def prepare_texts(self, texts: Embedding) -> Parts:
+    def prepare_texts(self, texts: Embedding) -> GramParts:
         """Compute the Gram matrices of the words."""
-        return Parts.of(texts.vectors)
+        return GramParts.of(texts.vectors)
 
-    def meet(self, images: Parts, texts: Parts, *, grid: bool) -> Float[Tensor, "*pair"]:
+    def meet(self, images: GramParts, texts: GramParts, *, grid: bool) -> Float[Tensor, "*pair"]:
         """Attend in one direction and pool over the side that asks."""
         words_ask = self.direction == "t2i"
         contexts, queries = (images, texts) if words_ask else (texts, images)
         scores = []
-        for here, affinity in pieces(products(contexts, queries, grid=grid)):
+        for here, affinity in item_slices(dot_products(contexts, queries, grid=grid)):
             weights = attention(affinity, self.temperature)
             lengths = query_lengths(queries, here, grid=grid)
-            scores.append(self._pooled(cosines(affinity, weights, contexts.gram[here], lengths)))
+            scores.append(
+                self._pooled(attended_cosines(affinity, weights, contexts.gram[here], lengths))
+            )
         scored = torch.cat(scores)
         if not grid:
             return scored[:, 0]
         return scored if words_ask else scored.T
 
-    def look(self, images: Parts, texts: Parts) -> Alignment:
+    def alignment(self, images: GramParts, texts: GramParts) -> Alignment:
         """Show the attention of the side that asks."""
         words_ask = self.direction == "t2i"
         contexts, queries = (images, texts) if words_ask else (texts, images)
-        weights = attention(products(contexts, queries, grid=False), self.temperature)
-        found = shares(weights)
+        weights = attention(dot_products(contexts, queries, grid=False), self.temperature)
+        found = attention_shares(weights)
         return Alignment(to_regions=found) if words_ask else Alignment(to_words=found)
 
     def _pooled(self, found: Float[Tensor, "item query other"]) -> Float[Tensor, "item other"]:
@@ -100,14 +102,14 @@ class Attention(Local[Parts]):
         return torch.logsumexp(self.sharpness * found, dim=1) / self.sharpness
 
 
-def checked(temperature: float) -> float:
+def checked_temperature(temperature: float) -> float:
     """Refuse a temperature whose weights would overflow."""
     if not 0 < temperature <= HOTTEST:
         raise RecipeError(f"temperature is {temperature}; it must be above 0, at most {HOTTEST}")
     return temperature
 
 
-def products(contexts: Parts, queries: Parts, *, grid: bool) -> Affinity:
+def dot_products(contexts: GramParts, queries: GramParts, *, grid: bool) -> Affinity:
     """Dot products of all parts that meet; on a grid one matrix product.
 
     Row with row, every pair is an item of its own and ``other`` has length one.
@@ -119,7 +121,7 @@ def products(contexts: Parts, queries: Parts, *, grid: bool) -> Affinity:
     return flat.view(*rows.shape[:2], *columns.shape[:2]).transpose(0, 1)
 
 
-def turned(affinity: Affinity) -> Float[Tensor, "other query context item"]:
+def transposed(affinity: Affinity) -> Float[Tensor, "other query context item"]:
     """The products of a grid with the two sides in each other's place.
 
     Turned as the one matrix they are stored as: a third of the time of turning four axes.
@@ -129,7 +131,7 @@ def turned(affinity: Affinity) -> Float[Tensor, "other query context item"]:
     return flat.T.contiguous().view(queries, others, contexts, items).transpose(0, 1)
 
 
-def pieces(affinity: Affinity) -> Iterator[tuple[slice, Affinity]]:
+def item_slices(affinity: Affinity) -> Iterator[tuple[slice, Affinity]]:
     """Cut along items, so that the passes over a piece find it in cache."""
     step = max(1, PIECE // affinity[0].numel())
     for start in range(0, len(affinity), step):
@@ -137,20 +139,22 @@ def pieces(affinity: Affinity) -> Iterator[tuple[slice, Affinity]]:
         yield here, affinity[here]
 
 
-def query_lengths(queries: Parts, here: slice, *, grid: bool) -> Float[Tensor, "#item query other"]:
+def query_lengths(
+    queries: GramParts, here: slice, *, grid: bool
+) -> Float[Tensor, "#item query other"]:
     """Norms of the parts that ask, shaped to meet a piece."""
     return queries.lengths.T.unsqueeze(0) if grid else queries.lengths[here].unsqueeze(2)
 
 
 def attention(affinity: Affinity, temperature: float) -> Affinity:
-    """Attention weights over the contexts, up to a scale a query: ``exp(temperature · s̄)``."""
+    """Attention weights over the contexts, up to a scale per query: ``exp(temperature · s̄)``."""
     clipped = leaky_relu(affinity, 0.1)
     # Clamped before the root: a context nobody fits at all has slope infinity there.
     norms = clipped.square().sum(dim=2, keepdim=True).clamp(min=1e-30).sqrt()
     return (clipped * (temperature / (norms + 1e-8))).exp_()
 
 
-def cosines(
+def attended_cosines(
     affinity: Affinity,
     weights: Affinity,
     gram: Float[Tensor, "item context context"],
@@ -158,12 +162,12 @@ def cosines(
 ) -> Float[Tensor, "item query other"]:
     """Cosine of every query with the contexts it attends to, which are never summed up."""
     dots = (weights * affinity).sum(dim=1)
-    turned = torch.bmm(gram, weights.flatten(2)).view(weights.shape)
-    squares = (weights * turned).sum(dim=1)
+    transposed = torch.bmm(gram, weights.flatten(2)).view(weights.shape)
+    squares = (weights * transposed).sum(dim=1)
     return dots / (lengths * squares.clamp(min=1e-20).sqrt()).clamp(min=1e-8)
 
 
-def shares(weights: Float[Tensor, "1 context query 1"]) -> Float[Tensor, "query context"]:
+def attention_shares(weights: Float[Tensor, "1 context query 1"]) -> Float[Tensor, "query context"]:
     """The weights of one pair as shares: what each query gives to each context."""
     table = weights[0, :, :, 0].T
     return table / table.sum(dim=1, keepdim=True)

@@ -6,7 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from deixis.similarity.base import Similarity
+from deixis.similarity.similarity import Similarity
 from deixis.types import Embedding
 
 BUDGET = 256 * 2**20  # bytes a block of part-by-part products may take
@@ -15,9 +15,9 @@ BUDGET = 256 * 2**20  # bytes a block of part-by-part products may take
 def score_blocks(
     similarity: Similarity, images: Embedding, texts: Embedding, budget: int = BUDGET
 ) -> Iterator[tuple[slice, slice, Float[Tensor, "image text"]]]:
-    """Score every image with every text, a block at a time; yields where the block stands too."""
-    bytes_a_pair = similarity.bytes_a_pair(images, texts)
-    rows, columns = block_shape(len(images), len(texts), max(1, budget // bytes_a_pair))
+    """Score every image with every text, block by block; yields each block with its position."""
+    bytes_per_pair = similarity.bytes_per_pair(images, texts)
+    rows, columns = block_shape(len(images), len(texts), max(1, budget // bytes_per_pair))
     for top in range(0, len(images), rows):
         here = slice(top, min(top + rows, len(images)))
         some = images.rows(here)
@@ -42,7 +42,7 @@ def score_matrix(
 
 
 def block_shape(images: int, texts: int, pairs: int) -> tuple[int, int]:
-    """How many images and texts may meet when so many pairs may, as square as it gets."""
+    """How many images and texts may meet when ``pairs`` pairs may, as square as it gets."""
     rows = min(images, max(1, int(pairs**0.5)))
     columns = min(texts, max(1, pairs // max(1, rows)))
     return max(1, rows), max(1, columns)

@@ -4,9 +4,9 @@ import pytest
 import torch
 from plain_formulas import bfan, ragged, table
 
+from deixis.losses.miners import hardest
 from deixis.losses.triplet import Triplet
-from deixis.mining.miners import hardest
-from deixis.similarity.focal import FocalAttention
+from deixis.similarity.bfan_focal import FocalAttention
 from deixis.types import Batch, Embedding, Outputs, Regions, Tokens
 
 KINDS = ["equal", "prob"]

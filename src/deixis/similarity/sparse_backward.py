@@ -1,4 +1,4 @@
-"""Scores of every pair, gradients of the few that a loss looks at."""
+"""Scores of every pair, gradients only for the pairs that a loss uses."""
 
 from typing import Any
 
@@ -7,22 +7,22 @@ from jaxtyping import Bool, Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from deixis.similarity.base import Pairs, Similarity
+from deixis.similarity.similarity import Pairs, Similarity
 from deixis.types import Embedding
 
 
-def lean_scores(
+def sparse_backward_scores(
     similarity: Similarity, images: Embedding, texts: Embedding
 ) -> Float[Tensor, "image text"]:
     """Score every image with every text and keep nothing but the scores.
 
-    On the way back the pairs whose score received a gradient are scored once more. With the
-    hardest negatives these are three a positive, so neither their memory nor their time grows with
-    the square of the batch. Scores and gradients are those of scoring everything at once.
+    On the way back the pairs whose score received a gradient are scored once more. With the hardest
+    negatives these are three per positive, so neither their memory nor their time grows with the
+    square of the batch. Scores and gradients are those of scoring everything at once.
     """
     learned = _learned(similarity)
     sides = images.mask, texts.mask, images.vectors, texts.vectors
-    scores: Tensor = _Lean.apply(similarity, *sides, *learned)  # type: ignore[no-untyped-call]
+    scores: Tensor = _SparseBackward.apply(similarity, *sides, *learned)  # type: ignore[no-untyped-call]
     return scores
 
 
@@ -30,7 +30,7 @@ def _learned(similarity: Similarity) -> list[Tensor]:
     return [weight for weight in similarity.parameters() if weight.requires_grad]
 
 
-class _Lean(torch.autograd.Function):
+class _SparseBackward(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any,
@@ -60,7 +60,7 @@ class _Lean(torch.autograd.Function):
         with torch.enable_grad(), ctx.products:
             sides = Embedding(v, v_mask), Embedding(w, w_mask)
             if 2 * len(image) < gradient.numel():
-                scores = ctx.similarity.among(*sides, image, text)
+                scores = ctx.similarity.score_pairs(*sides, image, text)
                 gradient = gradient[image, text]
             else:
                 scores = ctx.similarity.score(Pairs(*sides, grid=True))

@@ -5,17 +5,17 @@ import torch
 from plain_formulas import ragged, scan, table
 
 from deixis.errors import DataError, RecipeError
-from deixis.similarity.attention import Attention
-from deixis.similarity.blocks import score_matrix
+from deixis.similarity.blocked.blocked_scoring import score_matrix
+from deixis.similarity.scan_attention import CrossAttention
 from deixis.types import Embedding
 
 KINDS = [(d, p) for d in ("t2i", "i2t") for p in ("lse", "mean")]
 PUBLISHED = {"lse": "LogSumExp", "mean": "Mean"}
 
 
-def similarity(direction: str, pool: str) -> Attention:
+def similarity(direction: str, pool: str) -> CrossAttention:
     temperature, sharpness = (9.0, 6.0) if direction == "t2i" else (4.0, 5.0)
-    return Attention(direction, temperature, pool, sharpness)
+    return CrossAttention(direction, temperature, pool, sharpness)
 
 
 def plain(direction: str, pool: str):
@@ -74,18 +74,20 @@ def test_grid_agrees_with_rows_and_with_chosen_pairs(direction, pool):
     grid = score(images, texts)
     torch.testing.assert_close(grid.diagonal(), score.pairs(images, texts), atol=1e-12, rtol=0)
     image, text = torch.randint(6, (20,)), torch.randint(6, (20,))
-    chosen = score.among(images, texts, image, text)
+    chosen = score.score_pairs(images, texts, image, text)
     torch.testing.assert_close(grid[image, text], chosen, atol=1e-12, rtol=0)
 
 
-@pytest.mark.parametrize(("images_a_block", "texts_a_block", "budget"), [(1, 1, 1), (3, 2, 2000)])
-def test_no_block_size_changes_a_score(monkeypatch, images_a_block, texts_a_block, budget):
+@pytest.mark.parametrize(
+    ("images_per_block", "texts_per_block", "budget"), [(1, 1, 1), (3, 2, 2000)]
+)
+def test_no_block_size_changes_a_score(monkeypatch, images_per_block, texts_per_block, budget):
     images, texts = ragged(9, 5, 8), ragged(11, 7, 8)
     score = similarity("t2i", "lse")
     whole = score(images, texts)
-    monkeypatch.setattr(Attention, "images_a_block", images_a_block)
-    monkeypatch.setattr(Attention, "texts_a_block", texts_a_block)
-    monkeypatch.setattr("deixis.similarity.attention.PIECE", 50)
+    monkeypatch.setattr(CrossAttention, "images_per_block", images_per_block)
+    monkeypatch.setattr(CrossAttention, "texts_per_block", texts_per_block)
+    monkeypatch.setattr("deixis.similarity.scan_attention.PIECE", 50)
     cut = score_matrix(score, images, texts, budget)
     torch.testing.assert_close(whole, cut, atol=1e-12, rtol=0)
 
@@ -110,7 +112,7 @@ def test_an_item_without_parts_is_refused():
 
 def test_a_temperature_that_would_overflow_is_refused():
     with pytest.raises(RecipeError, match="temperature is 100"):
-        Attention("t2i", 100.0, "mean", 6.0)
+        CrossAttention("t2i", 100.0, "mean", 6.0)
 
 
 @pytest.mark.parametrize("direction", ["t2i", "i2t"])

@@ -3,9 +3,9 @@
 import pytest
 import torch
 
-from deixis.heads.unit import unit
-from deixis.similarity import sets
-from deixis.similarity.sets import BestPair, Chamfer, MatchProbability, SmoothChamfer
+from deixis.heads.l2_normalise import l2_normalise
+from deixis.similarity import set_similarity as sets
+from deixis.similarity.set_similarity import BestPair, Chamfer, MatchProbability, SmoothChamfer
 from deixis.types import Embedding
 
 ALL = [BestPair(), MatchProbability(), Chamfer(), SmoothChamfer(), SmoothChamfer(64.0)]
@@ -17,7 +17,7 @@ def embedding(vectors: torch.Tensor, mask: torch.Tensor | None = None) -> Embedd
 
 
 def made(items: int, parts: int, seed: int) -> torch.Tensor:
-    return unit(torch.randn(items, parts, 6, generator=torch.Generator().manual_seed(seed)))
+    return l2_normalise(torch.randn(items, parts, 6, generator=torch.Generator().manual_seed(seed)))
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_smooth_chamfer_tends_to_chamfer_and_stays_finite():
     assert gaps[-1] < 1e-3
 
 
-def test_best_pair_trains_one_element_a_side_and_smooth_chamfer_every_one():
+def test_best_pair_trains_one_element_per_side_and_smooth_chamfer_every_one():
     def trained(similarity) -> int:
         vectors = made(1, 4, 0).requires_grad_()
         similarity(embedding(vectors), embedding(made(1, 4, 1))).sum().backward()

@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from deixis.errors import EvaluationError
-from deixis.similarity.base import Cosine, Pairs, Similarity
-from deixis.similarity.blocks import block_shape, score_matrix
-from deixis.similarity.nearest import nearest, top_k
+from deixis.similarity.blocked.blocked_scoring import block_shape, score_matrix
+from deixis.similarity.blocked.topk import nearest, top_k
+from deixis.similarity.similarity import Cosine, Pairs, Similarity
 from deixis.types import Embedding
 
 
@@ -46,8 +46,8 @@ def test_the_block_size_never_changes_the_matrix(images, texts, budget, seed):
 
 @given(sizes, sizes, st.integers(1, 10**6))
 def test_a_block_keeps_within_its_budget(images, texts, budget):
-    bytes_a_pair = BestPair().bytes_a_pair(embedding(images, 3, 0), embedding(texts, 4, 1))
-    rows, columns = block_shape(images, texts, max(1, budget // bytes_a_pair))
+    bytes_per_pair = BestPair().bytes_per_pair(embedding(images, 3, 0), embedding(texts, 4, 1))
+    rows, columns = block_shape(images, texts, max(1, budget // bytes_per_pair))
     assert rows * columns == 1 or rows * columns * 3 * 4 * 4 <= budget
 
 

@@ -4,8 +4,8 @@ import pytest
 import torch
 from plain_formulas import ragged, table
 
-from deixis.similarity.released import ReleasedMessages, unit
-from deixis.similarity.released_fusion import HeadsMean, ReleasedFusion
+from deixis.similarity.camp_released import ReleasedMessages, released_normalise
+from deixis.similarity.camp_released_fusion import MultiHeadPool, ReleasedFusion
 from deixis.types import Embedding
 
 
@@ -75,14 +75,14 @@ def test_the_first_stage_equals_the_released_one_where_that_reads_no_padding(gol
 def test_the_pooling_equals_the_released_one(golden):
     arrays = golden("camp/camp_repo_cross_attention")
     keys = [torch.from_numpy(arrays[f"weight_{short}_key_W"]) for short in ("img", "txt")]
-    pools = [HeadsMean(16).double(), HeadsMean(16).double()]
+    pools = [MultiHeadPool(16).double(), MultiHeadPool(16).double()]
     for pool, short in zip(pools, ("img", "txt"), strict=True):
         load(pool, pool_weights(arrays, short))
 
     def pair(v, w):
         logits = (v @ keys[0].T) @ (w @ keys[1].T).T / 4.0
         heard = logits.softmax(1) @ w, logits.T.softmax(1) @ v
-        return unit(pools[0](heard[0])) @ unit(pools[1](heard[1]))
+        return released_normalise(pools[0](heard[0])) @ released_normalise(pools[1](heard[1]))
 
     expected = torch.from_numpy(arrays["score"])
     torch.testing.assert_close(table(*sets(arrays), pair), expected, atol=1e-9, rtol=0)
@@ -94,8 +94,8 @@ def test_grid_agrees_with_rows_and_no_block_size_changes_a_score(monkeypatch, ki
     similarity = kind(8).double()
     grid = similarity(images, texts)
     torch.testing.assert_close(grid.diagonal(), similarity.pairs(images, texts))
-    monkeypatch.setattr(kind, "images_a_block", 2)
-    monkeypatch.setattr(kind, "texts_a_block", 1)
+    monkeypatch.setattr(kind, "images_per_block", 2)
+    monkeypatch.setattr(kind, "texts_per_block", 1)
     torch.testing.assert_close(grid, similarity(images, texts), atol=1e-12, rtol=0)
 
 

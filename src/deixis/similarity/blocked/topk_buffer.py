@@ -1,5 +1,6 @@
 """The best items of many queries, kept while blocks of scores stream by."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,19 +24,19 @@ class Nearest:
     scores: Float[ndarray, "query k"]
 
 
-class Best:
+class TopKBuffer:
     """The k best items of each query so far.
 
     An item is one whole number, score above, index below, so that selecting is exact where
     selecting by score alone would be arbitrary among ties. Blocks must arrive in the order of
-    items: then a score that only equals the worst kept one has lost, and one comparison a score
+    items: then a score that only equals the worst kept one has lost, and one comparison per score
     finds the few that still compete.
     """
 
     def __init__(self, queries: int, items: int, k: int) -> None:
         self.keys: Int[ndarray, "query k"] = np.full((queries, min(k, items)), NOTHING)
 
-    def see(self, scores: Float[ndarray, "query item"], queries: slice, first: int) -> None:
+    def add(self, scores: Float[ndarray, "query item"], queries: slice, first: int) -> None:
         """Let a block's items compete, the first of them numbered ``first``.
 
         The block may be a transposed view; it is read in the order it lies in memory.
@@ -47,8 +48,35 @@ class Best:
 
     def nearest(self) -> Nearest:
         """What is best so far, in order."""
-        best = -np.sort(-self.keys, axis=1)
+        best = np.sort(self.keys, axis=1)[:, ::-1]
         return Nearest(LAST - (best & LAST), _score(best))
+
+
+def nearest_listed(
+    queries: Int[ndarray, " candidate"],
+    items: Int[ndarray, " candidate"],
+    scores: Float[ndarray, " candidate"],
+    count: int,
+    k: int,
+) -> Nearest:
+    """The k best of listed candidates, which come query by query, for a given number of queries.
+
+    A query with fewer has scores of minus infinity in the missing places.
+    """
+    best = TopKBuffer(count, k, k)
+    listed = _ragged(queries, _keys(scores, items), count)
+    joint = np.concatenate([best.keys, listed], axis=1)
+    best.keys = np.partition(joint, -k, axis=1)[:, -k:]
+    return best.nearest()
+
+
+def merge_nearest(parts: Sequence[Nearest], k: int) -> Nearest:
+    """The k best of several lists per query, none of whose items is in two of them."""
+    queries, k = len(parts[0].items), min(k, sum(part.items.shape[1] for part in parts))
+    best = TopKBuffer(queries, k, k)
+    keys = [_keys(part.scores.ravel(), part.items.ravel()).reshape(queries, -1) for part in parts]
+    best.keys = np.partition(np.concatenate(keys, axis=1), -k, axis=1)[:, -k:]
+    return best.nearest()
 
 
 def _competed(
