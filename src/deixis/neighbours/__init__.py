@@ -1,0 +1,1 @@
+"""Exact nearest rows by inner product: numpy and ONNX Runtime, no torch."""
