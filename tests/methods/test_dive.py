@@ -6,16 +6,16 @@ import pytest
 import torch
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.refine import Refine
-from deixis.encoders.words import Words
-from deixis.heads.pool import Max
-from deixis.heads.positions import line_codes
+from deixis.encoders.refined_projection import RefinedProjection
+from deixis.encoders.text.word_embedding import WordEmbedding
+from deixis.features.store.boxes import grid_boxes
+from deixis.heads.item_summary import BiGRUSummary
+from deixis.heads.pooling import MaxPool
+from deixis.heads.sine_positions import text_positions
 from deixis.heads.slots import Slots
-from deixis.heads.whole import ReadThrough
 from deixis.methods.dive import DivE
-from deixis.methods.model import Sizes
 from deixis.methods.pvse import PVSE
-from deixis.types import Batch, Regions, Tokens
+from deixis.types import Batch, Regions, Sizes, Tokens
 from slot_goldens import LeakySlots, load_slots, padded_line_codes, shape_of, tensors
 
 SIZES = Sizes(region=6, vocabulary=20)
@@ -30,8 +30,8 @@ def mask_of(lengths: torch.Tensor, places: int) -> torch.Tensor:
     return torch.arange(places) < lengths.unsqueeze(1)
 
 
-class PaddedStatistics(Refine):
-    """The published image body: padding counts in the statistics, and it runs twice a step."""
+class PaddedStatistics(RefinedProjection):
+    """The published image body: padding counts in the statistics, and it runs twice per step."""
 
     def forward(self, batch):
         for _ in range(2):
@@ -56,7 +56,7 @@ def image_tower(body_kind, slots_kind, arrays):
     state["branch.1.num_batches_tracked"] = torch.tensor(0)
     body.load_state_dict(state)
     shape = replace(shape_of(arrays, 4), dropout=0.0)
-    head = load_slots(slots_kind(16, shape, Max().pool), arrays)
+    head = load_slots(slots_kind(16, shape, MaxPool().pool), arrays)
     return Encoder(body, head)
 
 
@@ -71,11 +71,13 @@ def test_the_image_tower_equals_the_published_one(images):
     arrays, regions = images
     full = regions.mask.all(dim=1)
     for kind, rows in ((LeakySlots, torch.ones_like(full)), (Slots, full)):
-        tower = image_tower(Refine if kind is Slots else PaddedStatistics, kind, arrays).eval()
+        tower = image_tower(
+            RefinedProjection if kind is Slots else PaddedStatistics, kind, arrays
+        ).eval()
         with torch.no_grad():
             places, mask = tower.body(regions)
             embedding = tower(regions)
-            close(Max().pool(places, mask), arrays["global_eval"])
+            close(MaxPool().pool(places, mask), arrays["global_eval"])
         close(places[mask], arrays["local_eval"][mask])
         close(embedding.residual[rows], arrays["element_slots_eval"][rows])
         close(embedding.vectors[rows], arrays["set_eval"][rows])
@@ -87,16 +89,16 @@ def test_training_statistics_leave_padding_out_unlike_the_published_code(images)
     close(theirs(regions).vectors, arrays["set_train_nodropout"])
     close(theirs.body.branch[1].running_mean, arrays["bn_running_mean_after"])
     close(theirs.body.branch[1].running_var, arrays["bn_running_var_after"])
-    ours = image_tower(Refine, Slots, arrays).train()
+    ours = image_tower(RefinedProjection, Slots, arrays).train()
     assert (ours(regions).vectors - arrays["set_train_nodropout"]).abs().max() > 1e-3
     gap = ours.body.branch[1].running_mean - arrays["bn_running_mean_after"]
     assert gap.abs().max() > 1e-4
 
 
 def text_tower(slots_kind, codes, arrays):
-    body = Words(20, 12, 0.0)
+    body = WordEmbedding(20, 12, 0.0)
     body.load_state_dict({"embed.weight": arrays["embed"]})
-    whole = ReadThrough(12, 16, 0.0)
+    whole = BiGRUSummary(12, 16, 0.0)
     whole.load_state_dict(
         {
             f"gru.{kind}_{part}_l0{suffix}": arrays[f"gru_{way}_{kind[0]}_{part}"]
@@ -114,7 +116,7 @@ def test_the_text_tower_equals_the_published_one_only_with_its_errors(golden):
     tokens = Tokens(arrays["token_ids"], mask_of(arrays["lengths"], 6))
     with torch.no_grad():
         theirs = text_tower(LeakySlots, padded_line_codes, arrays)(tokens)
-        ours = text_tower(Slots, line_codes, arrays)(tokens)
+        ours = text_tower(Slots, text_positions, arrays)(tokens)
     close(theirs.vectors, arrays["set_eval"])
     close(theirs.residual, arrays["element_slots_eval"])
     close(ours.vectors[0], arrays["set_eval"][0])  # the one text that fills the batch
@@ -186,3 +188,18 @@ def test_pvse_trains_all_its_weights():
     model = method.model(SIZES)
     sum(method.objective(SIZES)(model(batch()), 0).values()).backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+
+
+def test_grids_of_other_shapes_in_a_batch_leave_a_picture_s_embedding_alone():
+    torch.manual_seed(0)
+    model = replace(SMALL, image="grid").model(SIZES).eval()
+    wide, tall = (torch.from_numpy(grid_boxes(*shape)) for shape in ((2, 4), (3, 1)))
+    boxes = torch.stack([wide, torch.cat([tall, torch.zeros(5, 5)])])
+    mask = torch.arange(8) < torch.tensor([[8], [3]])
+    values = torch.randn(2, 8, 6)
+    with torch.no_grad():
+        both = model.image(Regions(values, mask, boxes)).vectors
+        alone = model.image(Regions(values[1:, :3], mask[1:, :3], boxes[1:, :3])).vectors
+        turned = model.image(Regions(values[:1], mask[:1], boxes[:1, :, [2, 3, 0, 1, 4]])).vectors
+    torch.testing.assert_close(both[1:], alone, atol=1e-5, rtol=0)
+    assert (both[:1] - turned).abs().max() > 1e-3, "codes do not follow the shape of the grid"

@@ -9,14 +9,15 @@ from safetensors.torch import save_file
 from torch.nn.functional import cross_entropy
 
 from deixis.errors import RecipeError
-from deixis.losses.labels import LabelEntropy
-from deixis.losses.masked import Masked
+from deixis.losses.label_losses import LabelCrossEntropy
+from deixis.losses.masked_prediction import MaskedPrediction
 from deixis.methods.dscmr import DSCMR
 from deixis.methods.label_baselines import Consistency, Independent
-from deixis.methods.matcher import Matcher, RunConfig, load
-from deixis.methods.model import Model, Sizes
+from deixis.methods.model import Model
 from deixis.methods.semantic_sharing import SemanticSharing
-from deixis.types import Batch, Hidden, Regions, Tokens
+from deixis.runs.matcher import Matcher, load
+from deixis.runs.run_config import RunConfig
+from deixis.types import Batch, MaskedInputs, Regions, Sizes, Tokens
 from made import made_dataset
 
 SMALL = {"dim": 16, "word_dim": 8, "heads": 2, "layers": 2, "inner": 24, "dropout": 0.0}
@@ -42,7 +43,7 @@ def batch_of(images=4, texts=6, regions=5, words=7, seed=0):
 
 METHODS = {
     "sharing": SemanticSharing(**SMALL, consistency=0.1),
-    "sharing, place by place": SemanticSharing(**SMALL, told="places"),
+    "sharing, place by place": SemanticSharing(**SMALL, labels_from="places"),
     "independent": Independent(**SMALL),
     "consistency": Consistency(**SMALL),
     "dscmr": DSCMR(dim=16, hidden=12, word_dim=8),
@@ -88,14 +89,16 @@ def test_the_entropy_of_an_item_is_that_of_all_its_labels():
     """Were it a mean over labels, other terms would outweigh it the more labels there are."""
     model, batch = Independent(**SMALL).model(SIZES), batch_of()
     out = model(batch)
-    told = torch.cat([out.images.labels, out.texts.labels]).sigmoid()
+    predicted = torch.cat([out.images.labels, out.texts.labels]).sigmoid()
     true = torch.cat([batch.labels, batch.labels[torch.arange(6) % 4]])
-    likelihood = torch.where(true > 0, told, 1 - told).prod(dim=1)
-    assert LabelEntropy()(out, 0).item() == pytest.approx(-likelihood.log().mean().item(), abs=1e-5)
+    likelihood = torch.where(true > 0, predicted, 1 - predicted).prod(dim=1)
+    assert LabelCrossEntropy()(out, 0).item() == pytest.approx(
+        -likelihood.log().mean().item(), abs=1e-5
+    )
 
 
 def test_a_text_has_the_labels_of_its_own_image_though_it_fits_another():
-    made = made_dataset(images=3, texts_an_image=1)
+    made = made_dataset(images=3, texts_per_image=1)
     pairs = np.array([[0, 0], [1, 1], [2, 2], [1, 0]])
     corpus = replace(made.corpus, labels=np.eye(3, dtype=bool), pairs=pairs)
     batch = replace(made, corpus=corpus).batch(np.array([0, 1, 2]), np.array([0, 2]))
@@ -108,28 +111,28 @@ def masked_outputs(model: Model, share: float):
     random = torch.Generator().manual_seed(1)
     regions = batch.images.mask & (torch.rand(4, 5, generator=random) < share)
     words = batch.texts.mask & (torch.rand(6, 7, generator=random) < share)
-    hidden = Hidden(regions, batch.images.values, words, batch.texts.ids)
+    hidden = MaskedInputs(regions, batch.images.values, words, batch.texts.ids)
     images = Regions(batch.images.values.masked_fill(regions.unsqueeze(2), 0), batch.images.mask)
     texts = Tokens(batch.texts.ids.masked_fill(words, 4), batch.texts.mask)
-    return model(replace(batch, images=images, texts=texts, hidden=hidden)), words
+    return model(replace(batch, images=images, texts=texts, masked=hidden)), words
 
 
-def test_a_hidden_word_is_told_by_the_entropy_of_logits():
+def test_a_masked_word_is_predicted_by_the_entropy_of_logits():
     torch.manual_seed(0)
-    model, loss = SemanticSharing(**SMALL).model(SIZES), Masked(16, 6, 20)
+    model, loss = SemanticSharing(**SMALL).model(SIZES), MaskedPrediction(16, 6, 20)
     out, words = masked_outputs(model, 0.4)
     torch.nn.init.zeros_(loss.region.weight)
     torch.nn.init.zeros_(loss.region.bias)
-    hidden = int(out.batch.hidden.regions.sum())
-    logits = loss.word(out.texts.local[words])
-    wanted = cross_entropy(logits, out.batch.hidden.ids[words]) + np.log(hidden)
+    hidden = int(out.batch.masked.regions.sum())
+    logits = loss.word(out.texts.places[words])
+    wanted = cross_entropy(logits, out.batch.masked.ids[words]) + np.log(hidden)
     assert loss(out, 0).item() == pytest.approx(wanted.item(), abs=1e-5)
 
 
 def test_a_batch_that_hides_nothing_costs_nothing_and_one_without_is_refused():
-    model, loss = SemanticSharing(**SMALL).model(SIZES), Masked(16, 6, 20)
+    model, loss = SemanticSharing(**SMALL).model(SIZES), MaskedPrediction(16, 6, 20)
     assert loss(masked_outputs(model, 0.0)[0], 0).item() == 0.0
-    with pytest.raises(RecipeError, match="hide"):
+    with pytest.raises(RecipeError, match="train.mask"):
         loss(model(batch_of()), 0)
 
 
@@ -161,9 +164,9 @@ def test_transformers_start_from_the_first_layers_of_bert(kind, tmp_path):
     model = kind(**SMALL, bert=str(tmp_path / "bert.safetensors")).model(SIZES)
     key = "bert.encoder.layer.1.attention.self.key.weight"
     for side in (model.image, model.text):
-        block = side.body.transformer.blocks[1]
-        assert torch.equal(block.attention.in_proj_weight[16:32], state[key])
-        assert torch.equal(block.outer.weight, state["bert.encoder.layer.1.output.dense.weight"])
+        layer = side.body.transformer.layers[1]
+        assert torch.equal(layer.self_attn.in_proj_weight[16:32], state[key])
+        assert torch.equal(layer.linear2.weight, state["bert.encoder.layer.1.output.dense.weight"])
 
 
 @pytest.mark.parametrize(
@@ -178,7 +181,7 @@ def test_a_checkpoint_that_does_not_fit_is_refused(changed, message, tmp_path):
 def test_a_model_with_a_shared_part_is_saved_and_loaded(tmp_path):
     options = {"name": "semantic_sharing", **SMALL}
     model = SemanticSharing(**SMALL).model(SIZES)
-    Matcher(model, RunConfig(options, SIZES, "lite0", "words"), None).save(tmp_path)
+    Matcher(model, RunConfig(options, SIZES, "lite0", "minilm"), None).save(tmp_path)
     again = load(tmp_path).model
     assert again.image.body.transformer is again.text.body.transformer
     for key, value in model.state_dict().items():

@@ -4,14 +4,13 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy
 
-from deixis.encoders.gru import GRU
-from deixis.encoders.project import Project
-from deixis.encoders.shared import Transformer
-from deixis.heads.labels import PlaceLabels
-from deixis.losses.labels import LabelAgreement
+from deixis.encoders.projection import Projection
+from deixis.encoders.shared_transformer import SharedTransformer
+from deixis.encoders.text.gru import GRU
+from deixis.heads.label_scores import PlaceLabels
+from deixis.losses.label_losses import LabelAgreement
 from deixis.methods.dscmr import DSCMR
-from deixis.methods.model import Sizes
-from deixis.types import Batch, Outputs, Regions, Tokens
+from deixis.types import Batch, Outputs, Regions, Sizes, Tokens
 
 
 class PublishedNorm(torch.nn.Module):
@@ -19,7 +18,7 @@ class PublishedNorm(torch.nn.Module):
 
     def __init__(self, weight, bias):
         super().__init__()
-        self.weight, self.bias = weight, bias
+        self.weight, self.bias, self.eps = weight, bias, 1e-6
 
     def forward(self, x):
         spread = x.std(dim=-1, keepdim=True) + 1e-6
@@ -36,20 +35,20 @@ def weights(arrays, prefix):
 
 def published_transformer(arrays):
     found = weights(arrays, "t__encoder__")
-    ours = Transformer(8, 2, 2, 12, 0.0).double().eval()
-    for number, block in enumerate(ours.blocks):
+    ours = SharedTransformer(8, 2, 2, 12, 0.0).double().eval()
+    for number, layer in enumerate(ours.layers):
         here = f"layers.{number}."
         linears = [f"{here}self_attn.linears.{n}." for n in range(4)]
-        attention = block.attention
+        attention = layer.self_attn
         attention.in_proj_weight.data = torch.cat([found[f"{x}weight"] for x in linears[:3]])
         attention.in_proj_bias.data = torch.cat([found[f"{x}bias"] for x in linears[:3]])
         attention.out_proj.weight.data = found[f"{linears[3]}weight"]
         attention.out_proj.bias.data = found[f"{linears[3]}bias"]
-        for name, layer in (("w_1", block.inner), ("w_2", block.outer)):
-            layer.weight.data = found[f"{here}feed_forward.{name}.weight"]
-            layer.bias.data = found[f"{here}feed_forward.{name}.bias"]
+        for name, linear in (("w_1", layer.linear1), ("w_2", layer.linear2)):
+            linear.weight.data = found[f"{here}feed_forward.{name}.weight"]
+            linear.bias.data = found[f"{here}feed_forward.{name}.bias"]
         norms = [f"{here}sublayer.{n}.norm." for n in (0, 1)]
-        block.before_attention, block.before_inner = (
+        layer.norm1, layer.norm2 = (
             PublishedNorm(found[f"{x}a_2"], found[f"{x}b_2"]) for x in norms
         )
     ours.norm = PublishedNorm(found["norm.a_2"], found["norm.b_2"])
@@ -61,7 +60,7 @@ def everything(count, places):
 
 
 @pytest.fixture
-def told(golden):
+def outputs(golden):
     """Our transformer, head and loss with the published weights and norm."""
     arrays = golden("aoq/labelwise_net")
     transformer = published_transformer(arrays)
@@ -78,33 +77,33 @@ def told(golden):
     return arrays, Outputs(*sides, torch.zeros(3, 3), batch)
 
 
-def test_the_transformer_equals_the_published_one(told):
-    arrays, out = told
+def test_the_transformer_equals_the_published_one(outputs):
+    arrays, out = outputs
     for side, name in ((out.images, "enc_img"), (out.texts, "enc_txt")):
-        torch.testing.assert_close(side.local, torch.from_numpy(arrays[name]))
+        torch.testing.assert_close(side.places, torch.from_numpy(arrays[name]))
 
 
-def test_labels_told_place_by_place_equal_the_published_ones(told):
-    arrays, out = told
+def test_labels_predicted_per_place_equal_the_published_ones(outputs):
+    arrays, out = outputs
     for side, name in ((out.images, "pred_img"), (out.texts, "pred_txt")):
         pooled = torch.from_numpy(arrays[name]).mean(dim=1)
         torch.testing.assert_close(side.vectors[:, 0], pooled, atol=1e-5, rtol=0)
 
 
-def test_the_agreement_loss_equals_the_published_label_loss(told):
-    arrays, out = told
+def test_the_agreement_loss_equals_the_published_label_loss(outputs):
+    arrays, out = outputs
     assert LabelAgreement()(out, 0).item() == pytest.approx(arrays["loss_1"].item(), abs=1e-5)
 
 
-def test_the_published_masked_loss_is_entropy_of_sigmoids_where_ours_is_of_logits(told):
+def test_the_published_masked_loss_is_entropy_of_sigmoids_where_ours_is_of_logits(outputs):
     """Its arrays record the error; the same states and weights give ours another, true entropy."""
-    arrays, out = told
+    arrays, out = outputs
     published, ours = 0.0, 0.0
     for side, name, layer in ((out.images, "img", "fc_MOC"), (out.texts, "txt", "fc_MLM")):
         linear = torch.nn.Linear(8, len(arrays[f"b__{layer}__bias"])).double()
         linear.load_state_dict(weights(arrays, f"b__{layer}__"))
         item, place = torch.from_numpy(arrays[f"mask_{name}_pos"]).T
-        logits = linear(side.local[item, place])
+        logits = linear(side.places[item, place])
         torch.testing.assert_close(
             logits.sigmoid(), torch.from_numpy(arrays[f"mask_{name}_logits"]), atol=1e-5, rtol=0
         )
@@ -118,7 +117,7 @@ def test_the_published_masked_loss_is_entropy_of_sigmoids_where_ours_is_of_logit
 
 def test_the_fronts_equal_the_published_ones(golden):
     arrays = golden("aoq/labelwise_front")
-    project = Project(10, 8).double()
+    project = Projection(10, 8).double()
     project.linear.load_state_dict(weights(arrays, "i__fc__"))
     box = torch.nn.Linear(5, 8).double()
     box.load_state_dict(weights(arrays, "i__box_fc__"))
@@ -164,7 +163,7 @@ def test_dscmr_equals_the_published_code(dscmr):
     arrays, model, objective, batch = dscmr
     out = model(batch)
     for side, v, p in ((out.images, "v1", "p1"), (out.texts, "v2", "p2")):
-        torch.testing.assert_close(side.residual[:, 0], torch.from_numpy(arrays[v]))
+        torch.testing.assert_close(side.representation, torch.from_numpy(arrays[v]))
         torch.testing.assert_close(side.labels + 0.5, torch.from_numpy(arrays[p]))
     terms = objective(out, 0)
     assert terms["labels"].item() == pytest.approx(float(arrays["J1"]), abs=1e-9)

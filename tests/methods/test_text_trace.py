@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from deixis.errors import RecipeError
-from deixis.methods.model import Model, Sizes
+from deixis.methods.model import Model
 from deixis.methods.text_trace import TextTrace
-from deixis.types import Regions, Tokens, Trace
+from deixis.types import Regions, Sizes, Tokens, Trace
 
 SIZES = Sizes(region=6, vocabulary=20)
 SMALL = TextTrace(dim=16, word_dim=8, heads=2, query_depth=2, image_depth=2, normalise=True)
@@ -112,17 +112,8 @@ def test_text_alone_ignores_the_trace():
     assert torch.equal(model.text(batch).vectors, model.text(replace(batch, trace=None)).vectors)
 
 
-def test_trace_dropout_forgets_traces_in_training_only():
-    model, batch = small(fusion="word", trace_dropout=1.0, dropout=0.0, layer_dropout=0.0), tokens()
-    with_trace = model.text(batch).vectors
-    without = model.text(replace(batch, trace=None)).vectors
-    assert not torch.allclose(with_trace, without, atol=1e-3)
-    model.text.training = True  # the encoder alone: batch statistics are another matter
-    assert torch.allclose(model.text(batch).vectors, without, atol=1e-6)
-
-
 def test_queries_without_a_trace_take_their_own_tower_one_by_one():
-    model, batch = small(fusion="word", bare_tower=True), tokens()
+    model, batch = small(fusion="word", untraced_tower=True), tokens()
     assert batch.trace is not None
     mask = batch.trace.mask.clone()
     mask[1] = False
@@ -132,7 +123,7 @@ def test_queries_without_a_trace_take_their_own_tower_one_by_one():
 
 
 def test_queries_with_and_without_a_trace_ask_halves_of_their_own():
-    model, batch = small(fusion="word", bare_tower=True), tokens()
+    model, batch = small(fusion="word", untraced_tower=True), tokens()
     traced, bare = (model.text(b).vectors for b in (batch, replace(batch, trace=None)))
     half = traced.shape[-1] // 2
     assert not traced[..., :half].any()
@@ -142,18 +133,13 @@ def test_queries_with_and_without_a_trace_ask_halves_of_their_own():
 
 
 def test_both_towers_learn_from_a_batch_asked_both_ways():
-    model, batch = small(fusion="word", bare_tower=True), tokens()
+    model, batch = small(fusion="word", untraced_tower=True), tokens()
     assert batch.trace is not None
     mask = batch.trace.mask.clone()
     mask[1:] = False
     model.text(replace(batch, trace=replace(batch.trace, mask=mask))).vectors.sum().backward()
     for tower in (model.text.body, model.text.bare):
         assert any(p.grad is not None and p.grad.abs().sum() > 0 for p in tower.parameters())
-
-
-def test_a_bare_tower_and_forgotten_traces_are_one_too_many():
-    with pytest.raises(RecipeError, match="also_bare"):
-        TextTrace(bare_tower=True, trace_dropout=0.1)
 
 
 def test_a_word_and_the_box_drawn_meanwhile_get_equal_time_codes():
@@ -177,3 +163,38 @@ def test_the_published_model_has_the_published_sizes():
     assert len(layers) == 6
     assert layers[0].feed[0].out_features == 4096
     assert published.text.head.network[0].out_features == 2048
+
+
+CHOICES = [{"boxes": "vector"}, {"parts": 3}, {"boxes": "vector", "parts": 3}]
+
+
+@pytest.mark.parametrize("options", CHOICES)
+def test_readings_and_sets_ignore_padding_and_use_every_box(options):
+    model = small(fusion="concat", **options)
+    images, queries = model.image(regions()), model.text(tokens())
+    parts = options.get("parts", 1)
+    assert images.vectors.shape == queries.vectors.shape == (2, parts, 16)
+    scores = model.similarity(images, queries)
+    longer = model.similarity(images, model.text(padded(tokens())))
+    torch.testing.assert_close(scores, longer, atol=1e-5, rtol=0)
+    assert not torch.allclose(scores, model.similarity(images, model.text(tokens(False))))
+    moved = replace(regions(), boxes=regions().boxes.flip(0))
+    assert not torch.allclose(model.image(moved).vectors, images.vectors)
+
+
+def test_both_readings_feed_2560_numbers_at_the_published_sizes():
+    sizes = Sizes(region=2048, vocabulary=10)
+    one_by_one = TextTrace(query_depth=0, image_depth=0).model(sizes)
+    together = TextTrace(query_depth=0, image_depth=0, boxes="vector").model(sizes)
+    assert one_by_one.image.body.geometry.feed[0].in_features == 2560
+    assert one_by_one.text.body.geometry.feed[0].in_features == 2560
+    assert together.image.body.feed[0].in_features == 2560
+
+
+def test_sets_are_kept_apart_and_refuse_what_they_do_not_fit():
+    terms = [term.name for term in replace(SMALL, parts=3).objective(SIZES).terms]
+    assert terms == ["rank", "diversity"]
+    with pytest.raises(RecipeError, match="needs parts = 1"):
+        replace(SMALL, parts=3, untraced_tower=True)
+    with pytest.raises(RecipeError, match='"concat" has both'):
+        replace(SMALL, boxes="vector", fusion="word")

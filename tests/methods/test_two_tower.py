@@ -2,9 +2,8 @@ import pytest
 import torch
 
 from deixis.errors import RecipeError
-from deixis.methods.model import Sizes
 from deixis.methods.two_tower import TwoTower
-from deixis.types import Regions, Tokens
+from deixis.types import Regions, Sizes, Tokens
 
 SIZES = Sizes(region=3, image=12, text=10)
 
@@ -23,9 +22,9 @@ def test_each_side_drops_its_own_share_of_features():
     torch.manual_seed(0)
     model = TwoTower(dim=8, image_hidden=0, image_dropout=0.5, text_dropout=0.0).model(SIZES)
     model.train()
-    seen, told = regions(torch.randn(4, 12)), tokens()
+    seen, words = regions(torch.randn(4, 12)), tokens()
     assert not torch.equal(model.image(seen).vectors, model.image(seen).vectors)
-    assert torch.equal(model.text(told).vectors, model.text(told).vectors)
+    assert torch.equal(model.text(words).vectors, model.text(words).vectors)
     model.eval()
     assert torch.equal(model.image(seen).vectors, model.image(seen).vectors)
 

@@ -2,27 +2,20 @@
 
 import pytest
 import torch
+from torch import nn
 
-from deixis.data.batches import PairBatches
+from deixis.data.batches.pairs import PairBatches
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.graph import RelationGraph, Relations
-from deixis.encoders.gru import GRU
-from deixis.heads.memory import Memory
-from deixis.heads.pool import Last
-from deixis.losses.caption import Caption
-from deixis.methods.model import Sizes
+from deixis.encoders.image.relation_graph import RelationBlock, RelationGraph, ScaledOverRegions
+from deixis.encoders.text.gru import GRU
+from deixis.heads.gru_memory import GRUMemory
+from deixis.heads.pooling import LastPool
+from deixis.losses.captioning import Captioning
 from deixis.methods.vsrn import VSRN
-from deixis.types import Batch, Embedding, Outputs, Regions, Tokens
+from deixis.types import Batch, Embedding, Outputs, Regions, Sizes, Tokens
 from made import made_dataset
 
 BLOCK = {"theta": "asks", "phi": "answers", "g": "brings", "W.0": "back", "W": "back"}
-
-
-class ScaledOverRegions(RelationGraph):
-    """The published code's axis: each feature over the regions, instead of each region."""
-
-    def scale(self, places):
-        return places / places.square().sum(dim=1, keepdim=True).sqrt()
 
 
 def weights(arrays, prefix):
@@ -48,7 +41,7 @@ def block_state(found):
 def test_relations_equal_the_published_block_and_its_gradient(golden, name, mode):
     arrays = golden(f"aoq/{name}")
     width = arrays["w__g__weight"].shape[0]
-    block = Relations(12, width).double().train(mode == "train")
+    block = RelationBlock(12, width).double().train(mode == "train")
     block.load_state_dict(block_state(weights(arrays, "w__")))
     v = torch.from_numpy(arrays["v"]).transpose(1, 2).contiguous().requires_grad_()
     out = block(v, torch.ones(3, 7, dtype=torch.bool)).transpose(1, 2)
@@ -64,7 +57,7 @@ def test_relations_equal_the_published_block_and_its_gradient(golden, name, mode
 
 def test_relations_without_norm_equal_the_published_block(golden):
     arrays = golden("aoq/rs_gcn_nobn")
-    block = Relations(12, 12).double()
+    block = RelationBlock(12, 12).double()
     block.norm = torch.nn.Identity()
     block.load_state_dict(block_state(weights(arrays, "w__")))
     v = torch.from_numpy(arrays["v"]).transpose(1, 2)
@@ -74,7 +67,7 @@ def test_relations_without_norm_equal_the_published_block(golden):
 
 def image_tower(arrays, graph_class, dataset):
     graph = graph_class(10, 8, blocks=4, scale_first=dataset == "coco")
-    tower = Encoder(graph, Memory(8, batch_norm=dataset == "f30k")).double()
+    tower = Encoder(graph, GRUMemory(8, batch_norm=dataset == "f30k")).double()
     state = {}
     for number in range(4):
         for key, value in block_state(weights(arrays, f"w__Rs_GCN_{number + 1}__")).items():
@@ -95,21 +88,21 @@ def test_the_image_tower_scaled_over_regions_equals_the_published_one(golden, da
     images = torch.from_numpy(arrays["images"])
     found = tower(Regions(images, torch.ones(4, 6, dtype=torch.bool)))
     torch.testing.assert_close(found.vectors[:, 0], torch.from_numpy(arrays[f"feat_{mode}"]))
-    torch.testing.assert_close(found.local, torch.from_numpy(arrays[f"gcn_{mode}"]))
+    torch.testing.assert_close(found.places, torch.from_numpy(arrays[f"gcn_{mode}"]))
 
 
 def test_ours_scales_each_region_over_its_features(golden):
     arrays = golden("aoq/vsrn_image_coco")
     tower = image_tower(arrays, RelationGraph, "coco").eval()
     found = tower(Regions(torch.from_numpy(arrays["images"]), torch.ones(4, 6, dtype=torch.bool)))
-    lengths = found.local.norm(dim=2)
+    lengths = found.places.norm(dim=2)
     torch.testing.assert_close(lengths, torch.ones_like(lengths))
     assert not torch.allclose(found.vectors[:, 0], torch.from_numpy(arrays["feat_eval"]), atol=1e-3)
 
 
 def test_the_text_tower_equals_the_published_one(golden):
     arrays = golden("aoq/vsrn_text")
-    tower = Encoder(GRU(15, 5, 8, both_ways=False), Last()).double()
+    tower = Encoder(GRU(15, 5, 8, both_ways=False), LastPool()).double()
     state = {f"body.{key.replace('rnn', 'gru')}": v for key, v in weights(arrays, "w__").items()}
     tower.load_state_dict(state)
     ids = torch.from_numpy(arrays["ids"])
@@ -119,21 +112,21 @@ def test_the_text_tower_equals_the_published_one(golden):
 
 
 def caption_loss(arrays):
-    loss = Caption(8, 15, width=6, word_dim=5).double().eval()
+    loss = Captioning(8, 15, width=6, word_dim=5).double().eval()
     names = {
         "encoder.vid2hid": "project",
         "encoder.rnn": "read",
         "decoder.embedding": "embed",
-        "decoder.attention.linear1": "look",
-        "decoder.attention.linear2": "judge",
-        "decoder.rnn": "write",
-        "decoder.out": "say",
+        "decoder.attention.linear1": "attention",
+        "decoder.attention.linear2": "attention_score",
+        "decoder.rnn": "decoder",
+        "decoder.out": "logits",
     }
     state = {}
     for key, value in weights(arrays, "w__").items():
         module, name = key.rsplit(".", 1)
         ours = names[module]
-        state[f"{ours}.{name.removesuffix('_l0') if ours == 'write' else name}"] = value
+        state[f"{ours}.{name.removesuffix('_l0') if ours == 'decoder' else name}"] = value
     loss.captioner.load_state_dict(state)
     return loss
 
@@ -145,7 +138,7 @@ def caption_outputs(arrays, longest):
     tokens = Tokens(ids, torch.from_numpy(arrays["masks"][:, :longest]) > 0)
     batch = Batch(Regions(feats, torch.ones(4, 6, dtype=torch.bool)), tokens, torch.eye(4) > 0)
     alone = torch.ones(4, 1, dtype=torch.bool)
-    images = Embedding(feats[:, :1], alone, local=feats)
+    images = Embedding(feats[:, :1], alone, places=feats)
     return Outputs(images, Embedding(feats[:, :1], alone), torch.zeros(4, 4), batch)
 
 
@@ -154,7 +147,7 @@ def test_the_caption_loss_equals_the_published_one(golden):
     loss, out = caption_loss(arrays), caption_outputs(arrays, longest=9)
     assert loss(out, 0).item() == pytest.approx(float(arrays["loss"]), abs=1e-9)
     logits = loss.captioner(
-        out.images.local, out.batch.images.mask, torch.arange(4), out.batch.texts.ids[:, :-1]
+        out.images.places, out.batch.images.mask, torch.arange(4), out.batch.texts.ids[:, :-1]
     )
     torch.testing.assert_close(logits.log_softmax(2), torch.from_numpy(arrays["logprobs"]))
 
@@ -204,4 +197,38 @@ def padded(batch, extra):
 
 def test_a_new_block_is_the_identity():
     v = torch.randn(2, 3, 4)
-    assert torch.equal(Relations(4, 4)(v, torch.ones(2, 3, dtype=torch.bool)), v)
+    assert torch.equal(RelationBlock(4, 4)(v, torch.ones(2, 3, dtype=torch.bool)), v)
+
+
+def test_padding_changes_nothing_when_features_are_scaled_over_regions():
+    method = VSRN(dim=8, word_dim=4, blocks=2, scale_over="regions")
+    tower = method.model(Sizes(region=10, vocabulary=9)).image.double().eval()
+    values = torch.randn(3, 5, 10, dtype=torch.float64)
+    padded = torch.cat([values, torch.randn(3, 2, 10, dtype=torch.float64)], dim=1)
+    mask = (torch.arange(7) < 5).expand(3, 7)
+    found = tower(Regions(padded, mask)).vectors
+    torch.testing.assert_close(found, tower(Regions(values, mask[:, :5])).vectors)
+
+
+@pytest.mark.parametrize("width", [5, 3])
+def test_maps_merged_for_a_large_batch_give_the_same_values_and_gradients(width, monkeypatch):
+    torch.manual_seed(0)
+    block = RelationBlock(5, width).double()
+    nn.init.normal_(block.norm.weight)
+    mask = torch.rand(6, 7) < 0.8
+    mask[:, 0] = True
+    found = []
+    for merged in (False, True):
+        monkeypatch.setattr(block, "merging_pays", lambda rows, merged=merged: merged)
+        places = torch.randn(6, 7, 5, generator=torch.Generator().manual_seed(1)).double()
+        out = block(places.requires_grad_(), mask)
+        out.square().sum().backward()
+        found.append([out, places.grad, *(p.grad.clone() for p in block.parameters())])
+        block.zero_grad()
+    torch.testing.assert_close(*found, atol=1e-10, rtol=1e-10)
+
+
+def test_maps_are_merged_only_where_that_takes_fewer_products():
+    published = RelationBlock(64, 64)
+    assert published.merging_pays(65) and not published.merging_pays(64)
+    assert not RelationBlock(64, 16).merging_pays(10_000), "a narrow middle is cheaper as it is"

@@ -3,12 +3,13 @@ import pytest
 from typer.testing import CliRunner
 
 import deixis
-from deixis.cli.app import app, load_verbs
+from deixis.cli.command import app, load_verbs
 from deixis.errors import FeatureError, RecipeError
-from deixis.methods.model import Sizes
-from deixis.methods.zero_shot import ZeroShot, adopt
-from deixis.search import verbs
-from deixis.search.query import Query
+from deixis.methods.zero_shot import ZeroShot
+from deixis.runs.adopt_pretrained import adopt_pretrained
+from deixis.search.library.library import Library
+from deixis.search.query.query import Query
+from deixis.types import Sizes
 from made import made_pictures
 from tiny_towers import tiny_bert, tiny_clip, tiny_siglip, tiny_vit
 
@@ -34,9 +35,9 @@ def test_a_pretrained_pair_indexes_and_searches_as_it_is(tmp_path, pictures, mak
     read = matcher._text_backbone(TEXTS).pooled
     seen, read = (x / np.linalg.norm(x, axis=1, keepdims=True) for x in (seen, read))
     assert np.allclose(scores.numpy(), seen @ read.T, atol=1e-5)
-    verbs.index([pictures], library, run)
+    Library(library, run).add(pictures)
     for place, text in enumerate(TEXTS):
-        hits = verbs.search(Query(text=text, k=4), library).hits
+        hits = Library(library).search(Query(text=text, k=4)).hits
         order = [files[i].name for i in scores[:, place].argsort(descending=True)]
         assert [hit.paths[0].rsplit("/", 1)[1] for hit in hits] == order
 
@@ -45,6 +46,6 @@ def test_towers_that_share_no_space_are_refused(tmp_path):
     with pytest.raises(RecipeError, match="a pair in one space; the image's vector has 16"):
         ZeroShot().model(Sizes(image=16, text=10))
     with pytest.raises(FeatureError, match="has no tokenizer|reads no texts"):
-        adopt(f"hf:{tiny_vit(tmp_path / 'tower')}", tmp_path / "run")
+        adopt_pretrained(f"hf:{tiny_vit(tmp_path / 'tower')}", tmp_path / "run")
     with pytest.raises(FeatureError, match="sees no pictures: it is a BertModel"):
-        adopt(f"hf:{tiny_bert(tmp_path / 'bert')}", tmp_path / "run")
+        adopt_pretrained(f"hf:{tiny_bert(tmp_path / 'bert')}", tmp_path / "run")

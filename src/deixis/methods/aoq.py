@@ -5,17 +5,25 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from deixis.errors import RecipeError
-from deixis.losses.base import Objective, Term
-from deixis.losses.quintuplet import Adaptive, Quintuplet
+from deixis.losses.infonce import InfoNCE
+from deixis.losses.matching import Matching
+from deixis.losses.objective import Objective, Term
+from deixis.losses.quintuplet import AdaptiveWeight, Quintuplet
 from deixis.losses.triplet import Triplet
 from deixis.methods import load_all
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.methods.released import Checkpoint, Released
+from deixis.types import Sizes
 
 
 @methods.register("aoq")
 @dataclass(frozen=True)
 class AOQ(Method):
-    """The base's model and terms, except that quintuplets take the place of its ranking term."""
+    """The base's model and terms, except that quintuplets take the place of its ranking term.
+
+    A triplet passes its margin and reduction on. Of a base that matches pairs by logits (CAMP), the
+    probabilities are ranked; of one with a softmax over the batch (text + trace), the cosines.
+    """
 
     name: ClassVar[str] = "aoq"
     paper: ClassVar[Paper] = Paper(
@@ -28,21 +36,31 @@ class AOQ(Method):
     variant: Literal["OffTri", "OffQuin", "AdapOffQuin"] = "AdapOffQuin"
     alpha: float = 0.3
     beta: float = 1.5
-    lowest: float | None = None  # what the adaptive weight never falls below
-    detached: bool = False  # whether the adaptive weight carries no gradient
     offline_margin: float = 0.0
+    margin: float = 0.2  # where the base's ranking term has none
 
     def model(self, sizes: Sizes) -> Model:
         """The base's model, as it is."""
         return self.wrapped().model(sizes)
 
     def objective(self, sizes: Sizes) -> Objective:
-        """The base's terms with its triplet swapped; margin, weight and reduction stay."""
+        """The base's terms with its ranking term swapped; its weight stays."""
         terms = self.wrapped().objective(sizes).terms
         ranks = [term for term in terms if term.name == "rank"]
-        if len(ranks) != 1 or not isinstance(ranks[0].loss, Triplet):
-            raise RecipeError(f"AOQ swaps a triplet; '{self.base['name']}' ranks by something else")
+        if len(ranks) != 1 or not isinstance(ranks[0].loss, Triplet | Matching | InfoNCE):
+            raise RecipeError(
+                f"AOQ swaps a term that ranks all texts of a batch; '{self.base['name']}' has "
+                "none: its term is of labels, or ranks some texts apart from others"
+            )
         return Objective(*(self._swapped(term) if term in ranks else term for term in terms))
+
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a model of the published code, which is VSRN's or BFAN's under its own names."""
+        load_all()
+        base = "vsrn" if found.has("img_enc.Rs_GCN_1.") else "bfan"
+        read = methods.find(base).released(found)
+        return replace(read, options={"base": {"name": base, **read.options}})
 
     def wrapped(self) -> Method:
         """The method this is a later round of."""
@@ -53,14 +71,18 @@ class AOQ(Method):
         return methods.build(self.base["name"], options)
 
     def _swapped(self, term: Term) -> Term:
-        triplet = term.loss
-        assert isinstance(triplet, Triplet)
-        weigh = Adaptive(self.alpha, self.beta, self.lowest, self.detached)
+        base = term.loss
+        margin = base.margin if isinstance(base, Triplet) else self.margin
+        averaged = isinstance(base, InfoNCE)
+        weigh = AdaptiveWeight(self.alpha, self.beta)
         loss = Quintuplet(
-            triplet.margin,
+            margin,
             self.offline_margin,
             quintuplets=self.variant != "OffTri",
             weigh=weigh if self.variant == "AdapOffQuin" else None,
-            reduction=triplet.reduction,
+            reduction=base.reduction
+            if isinstance(base, Triplet)
+            else ("mean" if averaged else "sum"),
+            squash=isinstance(base, Matching),
         )
         return replace(term, loss=loss)

@@ -4,14 +4,24 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.project import Project
-from deixis.heads.keep import KeepUnit
-from deixis.losses.base import Objective, Term
+from deixis.encoders.projection import Projection
+from deixis.encoders.text.text_body import text_body
+from deixis.heads.all_parts import UnitParts
+from deixis.losses.miners import hardest
+from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.methods.text_front import text_front
-from deixis.mining.miners import hardest
-from deixis.similarity.focal import FocalAttention
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.methods.released import (
+    WORDS,
+    Checkpoint,
+    Released,
+    only_unit_vectors,
+    region_sizes,
+    setting,
+    word_width,
+)
+from deixis.similarity.bfan_focal import FocalAttention
+from deixis.types import Sizes
 
 
 @methods.register("bfan")
@@ -38,11 +48,25 @@ class BFAN(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU (or frozen states, projected) → keep."""
-        image = Encoder(Project(sizes.region, self.dim), KeepUnit())
-        words = text_front(sizes, self.word_dim, self.dim)
+        image = Encoder(Projection(sizes.region, self.dim), UnitParts())
+        words = text_body(sizes, self.word_dim, self.dim)
         similarity = FocalAttention(self.focus, self.temperature)
-        return Model(image, Encoder(words, KeepUnit()), similarity)
+        return Model(image, Encoder(words, UnitParts()), similarity)
 
     def objective(self, sizes: Sizes) -> Objective:
         """Sum hinges over the hardest negatives."""
         return Objective(Term("rank", Triplet(self.margin, hardest)))
+
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a model of the published code; its options name the focus."""
+        only_unit_vectors(found)
+        options = {
+            "dim": found.shape("img_enc.fc.weight")[0],
+            **word_width(found),
+            "margin": setting(found, "margin", cls.margin),
+            "focus": setting(found, "focal_type", cls.focus),
+            "temperature": float(setting(found, "lambda_softmax", cls.temperature)),
+        }
+        names = {"img_enc.fc.": "image.body.linear.", **WORDS}
+        return Released(options, region_sizes(found), names)

@@ -4,20 +4,23 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Body, Encoder, Head
-from deixis.encoders.even import Even
-from deixis.encoders.project import Project
-from deixis.heads.attended import Attended
-from deixis.heads.keep import Keep
-from deixis.losses.base import Objective, Term
-from deixis.losses.match import Match
+from deixis.encoders.projection import Projection
+from deixis.encoders.rescaled import Rescaled
+from deixis.encoders.text.text_body import text_body
+from deixis.heads.all_parts import AllParts
+from deixis.heads.attention_pool import AttentionPool
+from deixis.losses.matching import Matching
+from deixis.losses.miners import AnyThenHardest, hardest
+from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.methods.text_front import text_front
-from deixis.mining.miners import AnyThenHardest, hardest
-from deixis.similarity.base import Cosine, Similarity
-from deixis.similarity.messages import GatedFusion, MessageCosine
-from deixis.similarity.released import ReleasedMessages
-from deixis.similarity.released_fusion import ReleasedFusion
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.methods.released import WORDS, Checkpoint, Released, region_sizes, word_width
+from deixis.similarity.camp_fusion import GatedFusion
+from deixis.similarity.camp_messages import MessageCosine
+from deixis.similarity.camp_released import ReleasedMessages
+from deixis.similarity.camp_released_fusion import ReleasedFusion
+from deixis.similarity.similarity import Cosine, Similarity
+from deixis.types import Sizes
 
 PAPER = Paper(
     title="CAMP: Cross-Modal Adaptive Message Passing for Text-Image Retrieval",
@@ -25,6 +28,22 @@ PAPER = Paper(
     year=2019,
     venue="ICCV",
 )
+
+# The parts of the released similarity, as its code calls them and as they are called here.
+MESSAGES = {
+    "{}_query_fc.": "query.",
+    "{}_key_fc.": "key.",
+    "weighted_{}_query_fc.": "message_query.",
+    "weighted_{}_key_fc.": "message_key.",
+}
+FUSION = {
+    "fc_1.0.": "fuse_images.",
+    "fc_2.0.": "fuse_texts.",
+    "final_reduce_1.linear.": "pool_images.ask.",
+    "final_reduce_2.linear.": "pool_texts.ask.",
+    "fc_out.0.": "match.0.",
+    "fc_out.3.": "match.2.",
+}
 
 
 @methods.register("camp")
@@ -43,7 +62,7 @@ class CAMP(Method):
     # Word vectors start uniform within it. Narrow, words are so short beside regions that every
     # gate is a half and the text hardly moves the score.
     word_spread: float = 0.1
-    even: bool = False  # regions and words of one length, so that a gate sees both alike
+    rescale: bool = False  # regions and words of one length, so that a gate sees both alike
     margin: float = 0.2
     attend: bool = True
     fuse: bool = True
@@ -53,10 +72,10 @@ class CAMP(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU (or frozen states, projected) → keep; Base pools."""
-        regions: Body = Project(sizes.region, self.dim)
-        words = text_front(sizes, self.word_dim, self.dim, self.word_spread)
-        if self.even:
-            regions, words = Even(regions), Even(words)
+        regions: Body = Projection(sizes.region, self.dim)
+        words = text_body(sizes, self.word_dim, self.dim, self.word_spread)
+        if self.rescale:
+            regions, words = Rescaled(regions), Rescaled(words)
         image, text = Encoder(regions, self._head()), Encoder(words, self._head())
         return Model(image, text, self._similarity())
 
@@ -64,11 +83,11 @@ class CAMP(Method):
         """Match the hardest negatives, or rank them."""
         miner = AnyThenHardest(self.warmup)
         if self.fuse and not self.ranked:
-            return Objective(Term("rank", Match(miner)))
+            return Objective(Term("rank", Matching(miner)))
         return Objective(Term("rank", Triplet(self.margin, miner)))
 
     def _head(self) -> Head:
-        return Keep() if self.attend or self.fuse else Attended(self.dim)
+        return AllParts() if self.attend or self.fuse else AttentionPool(self.dim)
 
     def _similarity(self) -> Similarity:
         if self.fuse:
@@ -90,17 +109,17 @@ class ReleasedCAMP(Method):
 
     @property
     def needs_start(self) -> str:
-        """Fusion from chance weights ends at chance, as users of the released code found."""
+        """Fusion from random weights ends at chance, as users of the released code found."""
         if self.stage == "messages":
             return ""
         return 'its fusion learns over trained messages alone: start from a row of stage "messages"'
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU (or frozen states, projected) → keep."""
-        image = Encoder(Project(sizes.region, self.dim), Keep())
-        words = text_front(sizes, self.word_dim, self.dim)
+        image = Encoder(Projection(sizes.region, self.dim), AllParts())
+        words = text_body(sizes, self.word_dim, self.dim)
         parts = ReleasedMessages if self.stage == "messages" else ReleasedFusion
-        return Model(image, Encoder(words, Keep()), parts(self.dim))
+        return Model(image, Encoder(words, AllParts()), parts(self.dim))
 
     def objective(self, sizes: Sizes) -> Objective:
         """Rank the cosines of the first stage, match in the second.
@@ -109,4 +128,24 @@ class ReleasedCAMP(Method):
         """
         if self.stage == "messages":
             return Objective(Term("rank", Triplet(0.2, hardest)))
-        return Objective(Term("rank", Match(AnyThenHardest(self.warmup))))
+        return Objective(Term("rank", Matching(AnyThenHardest(self.warmup))))
+
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a model of the published code, of either stage.
+
+        Its older modules, which have no ``weighted_…`` layers, are another model and are refused.
+        """
+        found.shape("sim.weighted_img_key_fc.weight")
+        fused = found.has("sim.fc_out.")
+        options = {
+            "dim": found.shape("img_enc.fc.weight")[0],
+            **word_width(found),
+            "stage": "fusion" if fused else "messages",
+        }
+        names = {"img_enc.fc.": "image.body.linear.", **WORDS}
+        for side, ours in (("img", "image"), ("txt", "text")):
+            for theirs, part in MESSAGES.items():
+                names[f"sim.{theirs.format(side)}"] = f"similarity.messages.{ours}.{part}"
+        names |= {f"sim.{theirs}": f"similarity.{ours}" for theirs, ours in FUSION.items()}
+        return Released(options, region_sizes(found), names)

@@ -1,29 +1,61 @@
-"""DivE: a set of diverse vectors an image and a text, scored by smooth Chamfer."""
+"""DivE: a set of diverse vectors per image and per text, scored by smooth Chamfer."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.project import Project
-from deixis.encoders.refine import Refine
-from deixis.encoders.words import Words
-from deixis.heads.pool import Max, Mean
-from deixis.heads.positions import grid_codes, line_codes
+from deixis.encoders.image.grid_encoder import GridEncoder
+from deixis.encoders.projection import Projection
+from deixis.encoders.refined_projection import RefinedProjection
+from deixis.encoders.text.word_embedding import WordEmbedding
+from deixis.errors import RunError
+from deixis.heads.item_summary import BiGRUSummary, ItemSummary
+from deixis.heads.pooling import MaxPool, MeanPool
+from deixis.heads.sine_positions import grid_positions, text_positions
 from deixis.heads.slots import Slots, SlotShape
-from deixis.heads.whole import ReadThrough, Whole
-from deixis.losses.base import Objective, Term
-from deixis.losses.discrepancy import Discrepancy
+from deixis.losses.miners import EveryThenHardest
+from deixis.losses.objective import Objective, Term
+from deixis.losses.sets.mmd import MMD
+from deixis.losses.sets.uniformity import Uniformity
 from deixis.losses.triplet import Triplet
-from deixis.losses.uniformity import Uniformity
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.mining.miners import EveryThenHardest
-from deixis.similarity.sets import (
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.methods.released import (
+    BERT,
+    CNN,
+    Checkpoint,
+    Released,
+    region_sizes,
+    setting,
+    word_width,
+)
+from deixis.similarity.set_similarity import (
     BestPair,
     Chamfer,
     MatchProbability,
     SetSimilarity,
     SmoothChamfer,
 )
+from deixis.types import Sizes
+
+SIDES = ("img_enc", "txt_enc")
+
+# The parts of the slot head, as the published code calls them and as they are called here.
+SLOTS = {
+    "agg_block.latents": "start.slots",
+    "agg_block.slots_mu": "start.mean",
+    "agg_block.slots_log_sigma": "start.log_deviation",
+    "agg_block.layers.0.0.norm.": "slot_norm.",
+    "agg_block.layers.0.0.norm_context.": "place_norm.",
+    "agg_block.layers.0.0.fn.to_q.": "query.",
+    "agg_block.layers.0.0.fn.to_k.": "key.",
+    "agg_block.layers.0.0.fn.to_v.": "value.",
+    "agg_block.layers.0.0.fn.to_out.0.": "out.",
+    "agg_block.layers.0.2.norm.": "feed.0.",
+    "agg_block.layers.0.2.fn.net.0.": "feed.1.",
+    "agg_block.layers.0.2.fn.net.3.": "feed.4.",
+    "agg_block.last_layer.0.": "last_norm.",
+    "residual_norm.": "whole_norm.",
+}
 
 
 @methods.register("dive")
@@ -63,26 +95,63 @@ class DivE(Method):
         """Rank over all texts of an image, spread the sides alike, keep elements apart."""
         return Objective(
             Term("rank", Triplet(self.margin, EveryThenHardest(self.warmup), "mean")),
-            Term("discrepancy", Discrepancy(), self.discrepancy),
+            Term("discrepancy", MMD(), self.discrepancy),
             Term("diversity", Uniformity(), self.diversity),
         )
 
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a model of the published code, its CNN included; a CNN marks the grid models."""
+        slots = "img_enc.spm.agg_block."
+        sampled, grid = found.has(slots + "slots_mu"), found.has("img_enc.cnn.")
+        iterations = found.count(slots + "layers.{}.")
+        options = {
+            "dim": found.shape("img_enc.fc.weight")[0],
+            **word_width(found),
+            "parts": int(setting(found, "img_num_embeds", cls.parts)),
+            "iterations": iterations,
+            "head_dim": found.shape(slots + "layers.0.0.fn.to_q.weight")[0] // SlotShape.heads,
+            "start": "sampled" if sampled else "learned",
+            "image": "grid" if grid else "regions",
+            "sharpness": float(setting(found, "temperature", cls.sharpness)),
+            "margin": setting(found, "margin", cls.margin),
+        }
+        if not sampled:
+            options["parts"] = found.shape(slots + "latents")[0]
+        names = {
+            "img_enc.cnn.": CNN,
+            "img_enc.fc.": "image.body.linear.",
+            "img_enc.mlp.fc1.": "image.body.branch.0.",
+            "img_enc.mlp.bn.bn.": "image.body.branch.1.",
+            "img_enc.mlp.fc2.": "image.body.branch.3.",
+            "txt_enc.embed.": "text.body.embed.",
+            "txt_enc.rnn.": "text.head.whole.gru.",
+            "txt_enc.linear.": "text.body.linear.",
+            "txt_enc.bert.": BERT,
+        }
+        for side, ours in (("img_enc", "image"), ("txt_enc", "text")):
+            for theirs, part in SLOTS.items():
+                names[f"{side}.spm.{theirs}"] = f"{ours}.head.{part}"
+        return Released(options, region_sizes(found), names, _tied(found, iterations))
+
     def _image(self, sizes: Sizes) -> Encoder:
         grid = self.image == "grid"
-        body = Refine(sizes.region, self.dim, self.dropout)
-        pool = Mean().pool if grid else Max().pool
-        head = Slots(self.dim, self._shape(), self._of(pool), grid_codes if grid else None)
-        return Encoder(body, head)
+        body = RefinedProjection(sizes.region, self.dim, self.dropout)
+        pool = MeanPool().pool if grid else MaxPool().pool
+        head = Slots(self.dim, self._shape(), self._of(pool), grid_positions if grid else None)
+        return GridEncoder(body, head) if grid else Encoder(body, head)
 
     def _text(self, sizes: Sizes) -> Encoder:
         if sizes.token:
-            states = Project(sizes.token, self.dim)
-            return Encoder(states, Slots(self.dim, self._shape(), self._of(Max().pool), line_codes))
-        words = Words(sizes.vocabulary, self.word_dim, self.dropout)
-        end = ReadThrough(self.word_dim, self.dim, self.dropout)
-        return Encoder(words, Slots(self.word_dim, self._shape(), self._of(end), line_codes))
+            states = Projection(sizes.token, self.dim)
+            return Encoder(
+                states, Slots(self.dim, self._shape(), self._of(MaxPool().pool), text_positions)
+            )
+        words = WordEmbedding(sizes.vocabulary, self.word_dim, self.dropout)
+        end = BiGRUSummary(self.word_dim, self.dim, self.dropout)
+        return Encoder(words, Slots(self.word_dim, self._shape(), self._of(end), text_positions))
 
-    def _of(self, whole: Whole) -> Whole | None:
+    def _of(self, whole: ItemSummary) -> ItemSummary | None:
         return whole if self.whole else None
 
     def _shape(self) -> SlotShape:
@@ -100,3 +169,16 @@ class DivE(Method):
         if self.similarity == "smooth_chamfer":
             return SmoothChamfer(self.sharpness)
         return {"chamfer": Chamfer, "mil": BestPair, "mp": MatchProbability}[self.similarity]()
+
+
+def _tied(found: Checkpoint, iterations: int) -> tuple[str, ...]:
+    """Names of the later iterations, which must repeat the first: here every iteration is one."""
+    first = "agg_block.layers.0."
+    for name, value in found.weights.items():
+        for number in range(1, iterations) if first in name else ():
+            other = found.weights.get(name.replace(first, f"agg_block.layers.{number}."))
+            if other is None or not other.equal(value):
+                raise RunError(f"iteration {number} has weights of its own; here all share them")
+    return tuple(
+        f"{side}.spm.agg_block.layers.{n}." for side in SIDES for n in range(1, iterations)
+    )

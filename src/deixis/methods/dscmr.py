@@ -6,21 +6,23 @@ from typing import ClassVar, Literal
 from torch import nn
 
 from deixis.encoders.encoder import Body, Encoder
-from deixis.encoders.layer import Layer
-from deixis.encoders.words import Words
+from deixis.encoders.relu_layer import ReluLayer
+from deixis.encoders.text.word_embedding import WordEmbedding
 from deixis.heads.common_space import CommonSpace
-from deixis.losses.base import Objective, Term
-from deixis.losses.consistency import PairDistance, PairLikelihood
-from deixis.losses.labels import LabelDistance
-from deixis.methods.labelling import labels_in
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.similarity.base import Cosine
+from deixis.heads.label_scores import label_count
+from deixis.losses.label_losses import LabelDistance
+from deixis.losses.objective import Objective, Term
+from deixis.losses.pair_consistency import PairDistance, PairLikelihood
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.methods.released import Checkpoint, Released
+from deixis.similarity.similarity import Cosine
+from deixis.types import Sizes
 
 
 @methods.register("dscmr")
 @dataclass(frozen=True)
 class DSCMR(Method):
-    """A layer a modality, a shared layer and a shared classifier; three terms."""
+    """A layer per modality, a shared layer and a shared classifier; three loss terms."""
 
     name: ClassVar[str] = "dscmr"
     paper: ClassVar[Paper] = Paper(
@@ -38,8 +40,10 @@ class DSCMR(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Own layer → shared layer → shared classifier."""
-        head = CommonSpace(nn.Linear(self.hidden, self.dim), nn.Linear(self.dim, labels_in(sizes)))
-        image = Encoder(Layer(sizes.region, self.hidden), head)
+        head = CommonSpace(
+            nn.Linear(self.hidden, self.dim), nn.Linear(self.dim, label_count(sizes))
+        )
+        image = Encoder(ReluLayer(sizes.region, self.hidden), head)
         return Model(image, Encoder(self._words(sizes), head), Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
@@ -50,8 +54,25 @@ class DSCMR(Method):
             Term("distance", PairDistance(), self.distance),
         )
 
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a model of the published code, whose texts are one vector each."""
+        hidden, region = found.shape("img_net.denseL1.weight")
+        labels, dim = found.shape("linearLayer2.weight")
+        token = found.shape("text_net.denseL1.weight")[1]
+        names: dict[str, str | tuple[str, ...]] = {
+            "img_net.denseL1.": "image.body.linear.",
+            "text_net.denseL1.": "text.body.linear.",
+            "linearLayer.": ("image.head.layer.", "text.head.layer."),
+            "linearLayer2.": ("image.head.classifier.", "text.head.classifier."),
+        }
+        sizes = Sizes(region=region, token=token, labels=labels)
+        return Released({"dim": dim, "hidden": hidden, "alike": "count"}, sizes, names)
+
     def _words(self, sizes: Sizes) -> Body:
         """Frozen states where there are any, else word vectors learned from scratch."""
         if sizes.token:
-            return Layer(sizes.token, self.hidden)
-        return Layer(self.word_dim, self.hidden, Words(sizes.vocabulary, self.word_dim, 0.0))
+            return ReluLayer(sizes.token, self.hidden)
+        return ReluLayer(
+            self.word_dim, self.hidden, WordEmbedding(sizes.vocabulary, self.word_dim, 0.0)
+        )

@@ -6,16 +6,17 @@ from typing import ClassVar
 from torch import nn
 
 from deixis.encoders.encoder import Body, Encoder
-from deixis.encoders.shared import Shared, Transformer
-from deixis.heads.labels import Labels
-from deixis.losses.base import Objective, Term
-from deixis.losses.consistency import PairLikelihood
-from deixis.losses.labels import LabelEntropy
-from deixis.methods.labelling import image_front, labels_in
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
+from deixis.encoders.projection import Projection
+from deixis.encoders.shared_transformer import SharedBody, SharedTransformer
+from deixis.encoders.text.text_body import text_body
+from deixis.heads.label_scores import PooledLabels, label_count
+from deixis.losses.label_losses import LabelCrossEntropy
+from deixis.losses.objective import Objective, Term
+from deixis.losses.pair_consistency import PairLikelihood
+from deixis.methods.model import Method, Model, Paper, methods
 from deixis.methods.semantic_sharing import SemanticSharing
-from deixis.methods.text_front import text_front
-from deixis.similarity.base import Cosine
+from deixis.similarity.similarity import Cosine
+from deixis.types import Sizes
 
 
 @methods.register("independent")
@@ -35,18 +36,20 @@ class Independent(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Two towers that never meet."""
-        image = self._tower(image_front(sizes, self.dim), sizes)
-        text = self._tower(text_front(sizes, self.word_dim, self.dim), sizes)
+        image = self._tower(Projection(sizes.region, self.dim), sizes)
+        text = self._tower(text_body(sizes, self.word_dim, self.dim), sizes)
         return Model(image, text, Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
         """Labels of both, which is the sum of two losses without a common weight."""
-        return Objective(Term("labels", LabelEntropy()))
+        return Objective(Term("labels", LabelCrossEntropy()))
 
     def _tower(self, front: Body, sizes: Sizes) -> Encoder:
         size = (self.dim, self.heads, self.layers, self.inner)
-        transformer = Transformer.start(*size, self.dropout, self.bert)
-        return Encoder(Shared(front, transformer), Labels(nn.Linear(self.dim, labels_in(sizes))))
+        transformer = SharedTransformer.start(*size, self.dropout, self.bert)
+        return Encoder(
+            SharedBody(front, transformer), PooledLabels(nn.Linear(self.dim, label_count(sizes)))
+        )
 
 
 @methods.register("consistency")
@@ -59,10 +62,11 @@ class Consistency(Independent):
     """
 
     name: ClassVar[str] = "consistency"
-    eta: float = 0.1
+    consistency: float = 0.1  # η, weight of the pairwise likelihood
 
     def objective(self, sizes: Sizes) -> Objective:
         """Labels, and the tie."""
         return Objective(
-            Term("labels", LabelEntropy()), Term("consistency", PairLikelihood(), self.eta)
+            Term("labels", LabelCrossEntropy()),
+            Term("consistency", PairLikelihood(), self.consistency),
         )

@@ -8,12 +8,14 @@ import torch
 from torch import nn
 
 from deixis.encoders.encoder import Encoder
-from deixis.losses.base import Objective, Term
+from deixis.errors import RunError
+from deixis.losses.miners import hardest
+from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
-from deixis.mining.miners import hardest
+from deixis.methods.released import Checkpoint, Released
 from deixis.registry import Registry
-from deixis.similarity.base import Similarity
-from deixis.types import Batch, Embedding, OfflineScores, Outputs
+from deixis.similarity.similarity import Similarity
+from deixis.types import ApartScores, Batch, Embedding, OfflineScores, Outputs, Sizes
 
 
 @dataclass(frozen=True)
@@ -25,18 +27,6 @@ class Paper:
     year: int
     venue: str
     url: str = ""
-
-
-@dataclass(frozen=True)
-class Sizes:
-    """What the features dictate; 0 where the features have no such thing."""
-
-    region: int = 0  # width of a region's vector
-    image: int = 0  # width of the backbone's whole-image vector
-    token: int = 0  # width of frozen token states
-    text: int = 0  # width of the backbone's whole-text vector
-    vocabulary: int = 0  # words or word pieces
-    labels: int = 0
 
 
 class Model(nn.Module):
@@ -66,28 +56,31 @@ class Model(nn.Module):
         mined = batch.offline
         assert mined is not None
         (image, text), (hard_image, hard_text) = mined.pair.T, mined.negative.T
-        partner_image, partner_text = mined.partner.T
-        scores = self.similarity.among(
-            images,
-            texts,
-            torch.cat([image, hard_image, hard_image, partner_image]),
-            torch.cat([hard_text, text, hard_text, partner_text]),
-        )
-        of_text, of_image, across, partners = scores.chunk(4)
-        return OfflineScores(
-            mined.pair,
-            of_text,
-            of_image,
-            across,
-            partners,
-            across_matches=batch.positives[hard_image, hard_text],
-            partners_match=batch.positives[partner_image, partner_text],
-        )
+        apart = [] if mined.partner is None else [mined.negative, mined.partner]
+        pairs = [torch.stack([image, hard_text], 1), torch.stack([hard_image, text], 1), *apart]
+        every = torch.cat(pairs)
+        of_text, of_image, *others = self.similarity.score_pairs(
+            images, texts, every[:, 0], every[:, 1]
+        ).chunk(len(pairs))
+        match = (batch.positives[pair[:, 0], pair[:, 1]] for pair in apart)
+        found = (ApartScores(scores, same) for scores, same in zip(others, match, strict=True))
+        return OfflineScores(mined.pair, of_text, of_image, *found)
 
 
 @dataclass(frozen=True)
 class Method(ABC):
-    """A paper: its options and two builders."""
+    """A paper: its options and two builders.
+
+    ```python
+    @deixis.register("mine")
+    @dataclass(frozen=True)
+    class Mine(deixis.Method):
+        name: ClassVar[str] = "mine"
+        dim: int = 256  # an option that recipes may set
+
+        def model(self, sizes): ...
+    ```
+    """
 
     name: ClassVar[str]
     paper: ClassVar[Paper]
@@ -102,8 +95,15 @@ class Method(ABC):
         """Build the model for features of these sizes."""
 
     def objective(self, sizes: Sizes) -> Objective:
-        """What training lowers; by default the hardest-negative triplet."""
+        """What training minimises; by default the hardest-negative triplet."""
         return Objective(Term("rank", Triplet(0.2, hardest)))
+
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a checkpoint of the authors' own: which of its names is which of ours."""
+        raise RunError(f"no checkpoint of method '{cls.name}' was released that is known here")
 
 
 methods: Registry[Method] = Registry("method")
+register = methods.register
+"""Register a method under the name that recipes use; a decorator of its dataclass."""

@@ -4,14 +4,27 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.project import Project
-from deixis.heads.keep import KeepUnit
-from deixis.losses.base import Objective, Term
+from deixis.encoders.projection import Projection
+from deixis.encoders.text.text_body import text_body
+from deixis.errors import RunError
+from deixis.heads.all_parts import UnitParts
+from deixis.losses.miners import hardest
+from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.methods.text_front import text_front
-from deixis.mining.miners import hardest
-from deixis.similarity.attention import Attention
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.methods.released import (
+    WORDS,
+    Checkpoint,
+    Released,
+    only_unit_vectors,
+    region_sizes,
+    setting,
+    word_width,
+)
+from deixis.similarity.scan_attention import CrossAttention
+from deixis.types import Sizes
+
+CLIPPED = "clipped_l2norm"  # the published name of the only norm of raw attention in the paper
 
 
 @methods.register("scan")
@@ -40,11 +53,31 @@ class SCAN(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Project → keep against two-way GRU (or frozen states, projected) → keep."""
-        image = Encoder(Project(sizes.region, self.dim), KeepUnit())
-        words = text_front(sizes, self.word_dim, self.dim)
-        similarity = Attention(self.direction, self.temperature, self.pool, self.sharpness)
-        return Model(image, Encoder(words, KeepUnit()), similarity)
+        image = Encoder(Projection(sizes.region, self.dim), UnitParts())
+        words = text_body(sizes, self.word_dim, self.dim)
+        similarity = CrossAttention(self.direction, self.temperature, self.pool, self.sharpness)
+        return Model(image, Encoder(words, UnitParts()), similarity)
 
     def objective(self, sizes: Sizes) -> Objective:
         """Sum hinges over the hardest negatives."""
         return Objective(Term("rank", Triplet(self.margin, hardest)))
+
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a model of the published code, whose options say how it attends and pools."""
+        only_unit_vectors(found)
+        pools = {"LogSumExp": "lse", "Mean": "mean"}
+        pool = setting(found, "agg_func", "LogSumExp")
+        if pool not in pools or setting(found, "raw_feature_norm", CLIPPED) != CLIPPED:
+            raise RunError(f"this model pools by {pool!r} or has another norm; neither is built")
+        options = {
+            "dim": found.shape("img_enc.fc.weight")[0],
+            **word_width(found),
+            "margin": setting(found, "margin", cls.margin),
+            "direction": setting(found, "cross_attn", cls.direction),
+            "pool": pools[pool],
+            "temperature": float(setting(found, "lambda_softmax", cls.temperature)),
+            "sharpness": float(setting(found, "lambda_lse", cls.sharpness)),
+        }
+        names = {"img_enc.fc.": "image.body.linear.", **WORDS}
+        return Released(options, region_sizes(found), names)

@@ -6,24 +6,25 @@ from typing import ClassVar, Literal
 from torch import nn
 
 from deixis.encoders.encoder import Encoder, Head
-from deixis.encoders.shared import Shared, Transformer
-from deixis.heads.labels import Labels, PlaceLabels
-from deixis.losses.base import Loss, Objective, Term
-from deixis.losses.consistency import PairDistance, PairLikelihood
-from deixis.losses.labels import LabelAgreement, LabelEntropy
-from deixis.losses.masked import Masked
-from deixis.methods.labelling import image_front, labels_in
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.methods.text_front import text_front
-from deixis.similarity.base import Cosine
+from deixis.encoders.projection import Projection
+from deixis.encoders.shared_transformer import SharedBody, SharedTransformer
+from deixis.encoders.text.text_body import text_body
+from deixis.heads.label_scores import PlaceLabels, PooledLabels, label_count
+from deixis.losses.label_losses import LabelAgreement, LabelCrossEntropy
+from deixis.losses.masked_prediction import MaskedPrediction
+from deixis.losses.objective import Loss, Objective, Term
+from deixis.losses.pair_consistency import PairDistance, PairLikelihood
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.similarity.similarity import Cosine
+from deixis.types import Sizes
 
 
 @methods.register("semantic_sharing")
 @dataclass(frozen=True)
 class SemanticSharing(Method):
-    """Regions and words through one transformer to labels; items are ranked by what they tell.
+    """Regions and words through one transformer; items are ranked by predicted labels.
 
-    Nothing ties an image to its text but the labels both must tell with the same weights.
+    Nothing ties an image to its text but the labels both must predict with the same weights.
     """
 
     name: ClassVar[str] = "semantic_sharing"
@@ -40,26 +41,26 @@ class SemanticSharing(Method):
     inner: int = 2048  # width between a block's two linear maps
     dropout: float = 0.1
     bert: str = ""  # a checkpoint (safetensors) whose first layers the transformer starts from
-    told: Literal["pooled", "places"] = "pooled"  # places: as the published code tells labels
-    masked: float = 0.0  # λ, the weight of telling hidden places; needs train.hide
+    labels_from: Literal["pooled", "places"] = "pooled"  # places: the published code
+    masked: float = 0.0  # λ, weight of predicting masked places; needs train.mask
     consistency: float = 0.0  # weight of the ties of DSCMR, which the paper calls Ours+Con
 
     def model(self, sizes: Sizes) -> Model:
         """Two fronts, one transformer, one classifier."""
         size = (self.dim, self.heads, self.layers, self.inner)
-        transformer = Transformer.start(*size, self.dropout, self.bert)
-        kind = Labels if self.told == "pooled" else PlaceLabels
-        head: Head = kind(nn.Linear(self.dim, labels_in(sizes)))
-        image = Encoder(Shared(image_front(sizes, self.dim), transformer), head)
-        text = Encoder(Shared(text_front(sizes, self.word_dim, self.dim), transformer), head)
+        transformer = SharedTransformer.start(*size, self.dropout, self.bert)
+        kind = PooledLabels if self.labels_from == "pooled" else PlaceLabels
+        head: Head = kind(nn.Linear(self.dim, label_count(sizes)))
+        image = Encoder(SharedBody(Projection(sizes.region, self.dim), transformer), head)
+        text = Encoder(SharedBody(text_body(sizes, self.word_dim, self.dim), transformer), head)
         return Model(image, text, Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
         """Labels first; what is hidden and what ties the modalities only where it weighs."""
-        label: Loss = LabelEntropy() if self.told == "pooled" else LabelAgreement()
+        label: Loss = LabelCrossEntropy() if self.labels_from == "pooled" else LabelAgreement()
         terms = [Term("labels", label)]
         if self.masked:
-            masked = Masked(self.dim, sizes.region, sizes.vocabulary)
+            masked = MaskedPrediction(self.dim, sizes.region, sizes.vocabulary)
             terms.append(Term("masked", masked, self.masked))
         if self.consistency:
             terms.append(Term("pairs", PairLikelihood(), self.consistency))

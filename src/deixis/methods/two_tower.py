@@ -1,21 +1,24 @@
-"""The plain two-tower model: frozen whole-item vectors, a small map each side, InfoNCE."""
+"""The plain two-tower model: frozen whole-item vectors, a small network per side, InfoNCE."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-from deixis.encoders.encoder import Encoder
-from deixis.encoders.pooled import Pooled, perceptron
-from deixis.heads.pool import Mean
-from deixis.losses.base import Objective, Term
-from deixis.losses.contrastive import Contrastive
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.similarity.base import Cosine
+from deixis.encoders.encoder import Body, Encoder
+from deixis.encoders.members import Members
+from deixis.encoders.pooled_vector import PooledVector, perceptron
+from deixis.heads.pooling import MeanPool
+from deixis.losses.each_member import EachMember
+from deixis.losses.infonce import InfoNCE
+from deixis.losses.objective import Objective, Term
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.similarity.similarity import Cosine
+from deixis.types import Sizes
 
 
 @methods.register("two_tower")
 @dataclass(frozen=True)
 class TwoTower(Method):
-    """What every other method must beat: no regions, no words, one vector each side."""
+    """The baseline: no regions, no words, one vector per side."""
 
     name: ClassVar[str] = "two_tower"
     paper: ClassVar[Paper] = Paper(
@@ -30,17 +33,24 @@ class TwoTower(Method):
     image_dropout: float = 0.5
     text_dropout: float = 0.1
     temperature: float = 0.05
+    members: int = 1  # small models trained side by side; ``dim`` and both hidden are of each
 
     def model(self, sizes: Sizes) -> Model:
         """A perceptron, or a linear map, over each side's own whole-item vector."""
-        image = perceptron(sizes.image, self.image_hidden, self.dim, self.image_dropout)
-        text = perceptron(sizes.text, self.text_hidden, self.dim, self.text_dropout)
-        return Model(
-            Encoder(Pooled(sizes.image, self.image_dropout, image), Mean()),
-            Encoder(Pooled(sizes.text, self.text_dropout, text), Mean()),
-            Cosine(),
-        )
+        image = self._side(sizes.image, self.image_hidden, self.image_dropout)
+        text = self._side(sizes.text, self.text_hidden, self.text_dropout)
+        return Model(Encoder(image, MeanPool()), Encoder(text, MeanPool()), Cosine())
+
+    def _side(self, size: int, hidden: int, dropout: float) -> Body:
+        bodies: list[Body] = [
+            PooledVector(size, dropout, perceptron(size, hidden, self.dim, dropout))
+            for _ in range(self.members)
+        ]
+        return bodies[0] if self.members == 1 else Members(bodies)
 
     def objective(self, sizes: Sizes) -> Objective:
         """Pick every pair out of the batch, both ways."""
-        return Objective(Term("rank", Contrastive(self.temperature)))
+        if self.members == 1:
+            return Objective(Term("rank", InfoNCE(self.temperature)))
+        losses = [InfoNCE(self.temperature) for _ in range(self.members)]
+        return Objective(Term("members", EachMember(losses)))

@@ -1,17 +1,27 @@
-"""VSE++: one vector an image, one a text, and the hardest negative of the batch."""
+"""VSE++: one vector per image and per text, and the hardest negative of the batch."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.gru import GRU
-from deixis.encoders.project import Project
-from deixis.heads.pool import Last, Mean
-from deixis.losses.base import Objective, Term
+from deixis.encoders.projection import Projection
+from deixis.encoders.text.gru import GRU
+from deixis.heads.pooling import LastPool, MeanPool
+from deixis.losses.miners import EveryThenHardest, every
+from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.mining.miners import EveryThenHardest, every
-from deixis.similarity.base import Cosine
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.methods.released import (
+    WORDS,
+    Checkpoint,
+    Released,
+    only_unit_vectors,
+    region_sizes,
+    setting,
+    word_width,
+)
+from deixis.similarity.similarity import Cosine
+from deixis.types import Sizes
 
 
 @methods.register("vsepp")
@@ -34,13 +44,26 @@ class VSEPP(Method):
 
     def model(self, sizes: Sizes) -> Model:
         """Project → mean against GRU → last; texts with frozen states are projected, too."""
-        image = Encoder(Project(sizes.region, self.dim), Mean())
+        image = Encoder(Projection(sizes.region, self.dim), MeanPool())
         if sizes.token:
-            return Model(image, Encoder(Project(sizes.token, self.dim), Mean()), Cosine())
-        text = Encoder(GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=False), Last())
+            return Model(image, Encoder(Projection(sizes.token, self.dim), MeanPool()), Cosine())
+        text = Encoder(GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=False), LastPool())
         return Model(image, text, Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
         """Sum hinges over the hardest negatives, or over every one."""
         miner = EveryThenHardest(self.warmup) if self.negatives == "hardest" else every
         return Objective(Term("rank", Triplet(self.margin, miner)))
+
+    @classmethod
+    def released(cls, found: Checkpoint) -> Released:
+        """Read a model of precomputed image vectors: one region per image, its projection alone."""
+        only_unit_vectors(found)
+        options = {
+            "dim": found.shape("img_enc.fc.weight")[0],
+            **word_width(found),
+            "margin": setting(found, "margin", cls.margin),
+            "negatives": "hardest" if setting(found, "max_violation", True) else "every",
+        }
+        names = {"img_enc.fc.": "image.body.linear.", **WORDS}
+        return Released(options, region_sizes(found), names)

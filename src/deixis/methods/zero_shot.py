@@ -1,23 +1,20 @@
 """Zero-shot: a pretrained pair such as CLIP or SigLIP as it is, nothing trained."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from deixis.encoders.encoder import Encoder
-from deixis.errors import FeatureError, RecipeError
-from deixis.features.backbones import image_backbone, text_source
-from deixis.heads.pool import Mean
-from deixis.methods.matcher import Matcher, RunConfig
-from deixis.methods.model import Method, Model, Paper, Sizes, methods
-from deixis.similarity.base import Cosine
-from deixis.types import Regions, Tokens
+from deixis.errors import RecipeError
+from deixis.heads.pooling import MeanPool
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.similarity.similarity import Cosine
+from deixis.types import Regions, Sizes, Tokens
 
 
-class Whole(nn.Module):
+class PretrainedVector(nn.Module):
     """The vector a backbone gives a whole picture or text, as the only place there is."""
 
     def forward(
@@ -49,23 +46,8 @@ class ZeroShot(Method):
                 f"zero-shot needs a pair in one space; the image's vector has {sizes.image}"
                 f" numbers, the text's {sizes.text}"
             )
-        return Model(Encoder(Whole(), Mean()), Encoder(Whole(), Mean()), Cosine())
-
-
-def adopt(tower: str, folder: Path) -> Matcher:
-    """Make a run folder of a pretrained pair, which then indexes and searches as any other."""
-    images, texts = image_backbone(tower), text_source(tower).fit([])
-    seen, read = images([]), texts([])
-    if seen.pooled is None or read.pooled is None or read.values is None:
-        raise FeatureError(f"{tower} gives no vectors for whole pictures and texts")
-    sizes = Sizes(
-        region=seen.values.shape[1],
-        image=seen.pooled.shape[1],
-        token=read.values.shape[1],
-        text=read.pooled.shape[1],
-        vocabulary=texts.size,
-    )
-    config = RunConfig({"name": ZeroShot.name}, sizes, tower, tower)
-    matcher = Matcher(ZeroShot().model(sizes), config, None)
-    matcher.save(folder)
-    return matcher
+        return Model(
+            Encoder(PretrainedVector(), MeanPool()),
+            Encoder(PretrainedVector(), MeanPool()),
+            Cosine(),
+        )

@@ -1,0 +1,67 @@
+"""Equal footing: any method over one trunk of strong features, with its own loss or InfoNCE."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal
+
+from deixis.encoders.encoder import Encoder
+from deixis.encoders.trunk import OnTrunk, Trunk
+from deixis.errors import RecipeError
+from deixis.losses.infonce import InfoNCE
+from deixis.losses.objective import Objective
+from deixis.methods import load_all
+from deixis.methods.model import Method, Model, Paper, methods
+from deixis.types import Sizes
+
+
+@methods.register("on_trunk")
+@dataclass(frozen=True)
+class OnTrunkMethod(Method):
+    """A method whose regions and words come through the trunk all methods share.
+
+    Papers differ in features and batches as much as in ideas. Here all read the same, so that what
+    is left between two rows is the idea. *Paper*: ours, after CLIP, whose loss may stand in.
+    """
+
+    name: ClassVar[str] = "on_trunk"
+    paper: ClassVar[Paper] = Paper(
+        title="Learning Transferable Visual Models From Natural Language Supervision",
+        authors="Alec Radford and others",
+        year=2021,
+        venue="ICML",
+    )
+    base: Mapping[str, Any] = field(default_factory=lambda: {"name": "vsepp"})  # the method
+    width: int = 512  # of every place
+    text_hidden: int = 2048  # of the whole text's map; that of the whole image is linear
+    image_dropout: float = 0.5
+    text_dropout: float = 0.1
+    loss: Literal["own", "infonce"] = "infonce"  # of the ranking term
+    temperature: float = 0.05
+
+    def model(self, sizes: Sizes) -> Model:
+        """The base's model, its towers over the trunk."""
+        model = self.wrapped().model(replace(sizes, region=self.width, token=self.width))
+        images = Trunk(sizes.region, sizes.image, self.width, 0, self.image_dropout)
+        texts = Trunk(sizes.token, sizes.text, self.width, self.text_hidden, self.text_dropout)
+        model.image, model.text = _over(images, model.image), _over(texts, model.text)
+        return model
+
+    def objective(self, sizes: Sizes) -> Objective:
+        """The base's terms; its ranking term as it is, or InfoNCE in its place."""
+        terms = self.wrapped().objective(replace(sizes, region=self.width, token=self.width)).terms
+        if self.loss == "own":
+            return Objective(*terms)
+        loss = InfoNCE(self.temperature)
+        return Objective(*(replace(t, loss=loss) if t.name == "rank" else t for t in terms))
+
+    def wrapped(self) -> Method:
+        """The method over the trunk."""
+        load_all()
+        options = {key: value for key, value in self.base.items() if key != "name"}
+        return methods.build(self.base.get("name", ""), options)
+
+
+def _over(trunk: Trunk, encoder: Encoder) -> Encoder:
+    if type(encoder) is not Encoder:
+        raise RecipeError("a trunk goes under towers of one body and one head")
+    return Encoder(OnTrunk(trunk, encoder.body), encoder.head)
