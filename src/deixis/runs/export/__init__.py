@@ -1,0 +1,1 @@
+"""A run as ONNX graphs, in 32 and in eight bits."""

@@ -1,0 +1,1 @@
+"""Hard negatives mined over a whole training split by a trained model."""

@@ -1,0 +1,1 @@
+"""The authors' own files: checkpoints, vocabularies and settings, read without unpickling."""
