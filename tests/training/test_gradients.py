@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from deixis.data.batches import PairBatches
-from deixis.losses.base import Objective, Term
+from deixis.data.batches.pairs import PairBatches
+from deixis.losses.miners import every
+from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
-from deixis.methods.model import Sizes
 from deixis.methods.vsepp import VSEPP
-from deixis.mining.miners import every
 from deixis.training.gradients import Gradients
+from deixis.types import Sizes
 from made import made_dataset
 
 SIZES = Sizes(region=8, vocabulary=30)

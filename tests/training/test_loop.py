@@ -5,15 +5,16 @@ import json
 import pytest
 import torch
 
-from deixis.data.batches import ImageBatches, PairBatches
+from deixis.data.batches.images import ImageBatches
+from deixis.data.batches.pairs import PairBatches
 from deixis.errors import RecipeError
-from deixis.evaluation.evaluate import evaluate
-from deixis.methods.model import Sizes
+from deixis.evaluation.judge import evaluate_split
 from deixis.methods.vsepp import VSEPP
 from deixis.training.collapse import PATIENCE, CollapseWatch
 from deixis.training.loop import Fit
 from deixis.training.optimiser import make_optimiser, set_rates
 from deixis.training.spec import TrainSpec
+from deixis.types import Sizes
 from made import made_dataset
 
 SIZES = Sizes(region=8, vocabulary=30)
@@ -32,7 +33,7 @@ def make_fit(folder, seed=0, **spec) -> Fit:
         spec=train,
         seed=seed,
         folder=folder,
-        validate=lambda model: evaluate(model, dataset).measures,
+        validate=lambda model: evaluate_split(model, dataset).measures,
         headline="rsum",
     )
 
@@ -76,9 +77,21 @@ def test_a_killed_and_resumed_run_ends_bit_for_bit_like_an_uninterrupted_one(tmp
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_patience_stops_a_run_that_no_longer_improves(tmp_path):
-    fit = make_fit(tmp_path, lr=0.0, patience=2)
-    assert fit.run(silent).step == 3 * len(fit.batches)
+def test_a_crash_costs_an_epoch_at_most_however_rarely_training_validates(tmp_path):
+    rarely = {"validate_every": "4 epochs"}
+    make_fit(tmp_path / "whole", **rarely).run(silent)
+    epoch = len(make_fit(tmp_path / "whole").batches)
+    again = []
+
+    def die(record):
+        if record["step"] == 3 * epoch + 1:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        make_fit(tmp_path / "cut", **rarely).run(die)
+    make_fit(tmp_path / "cut", **rarely).run(again.append)
+    assert again[0]["step"] == 3 * epoch + 1
+    assert weights(tmp_path / "cut") == weights(tmp_path / "whole")
 
 
 def test_the_log_holds_every_step_and_every_validation(tmp_path):
@@ -117,16 +130,16 @@ def test_a_model_with_constant_scores_is_called_collapsed():
     watch, notes = CollapseWatch(), []
     for step in range(PATIENCE):
         rank = objective(stuck, step)["rank"].item()
-        notes.append(watch.look(objective, stuck, rank, step))
+        notes.append(watch.check(objective, stuck, rank, step))
     assert notes[:-1] == [None] * (PATIENCE - 1)
     assert "collapsed" in notes[-1]
 
 
 def test_image_batches_bring_all_texts_of_each_image_or_as_many_as_asked():
-    dataset = made_dataset(texts_an_image=3)
+    dataset = made_dataset(texts_per_image=3)
     batch = ImageBatches(dataset, 4, seed=0).at(0)
     assert batch.positives.sum(dim=1).tolist() == [3, 3, 3, 3]
-    fewer = ImageBatches(dataset, 4, seed=0, texts_an_image=2).at(0)
+    fewer = ImageBatches(dataset, 4, seed=0, texts_per_image=2).at(0)
     assert fewer.positives.sum(dim=1).tolist() == [2, 2, 2, 2]
     assert fewer.positives.sum(dim=0).tolist() == [1] * 8
 

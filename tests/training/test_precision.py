@@ -4,8 +4,8 @@ import warnings
 
 import torch
 
-from deixis.data.batches import PairBatches
-from deixis.training.checkpoint import Standing, restore, save
+from deixis.data.batches.pairs import PairBatches
+from deixis.training.checkpoint import TrainingState, restore, save
 from deixis.training.precision import Precision, best_device
 from deixis.types import Embedding, Outputs
 from made import made_dataset
@@ -48,7 +48,7 @@ def test_each_process_takes_its_own_gpu(monkeypatch):
 def test_the_scaling_of_the_loss_is_part_of_a_checkpoint(tmp_path):
     model, objective = torch.nn.Linear(2, 2), torch.nn.Identity()
     optimiser = torch.optim.SGD(model.parameters(), lr=0.1)
-    standing = Standing(step=3, scaling={"scale": 1024.0, "_growth_tracker": 7})
+    standing = TrainingState(step=3, scaling={"scale": 1024.0, "_growth_tracker": 7})
     save(tmp_path / "state.safetensors", model, objective, optimiser, standing)
     found = restore(tmp_path / "state.safetensors", model, objective, optimiser)
     assert found.scaling == {"scale": 1024.0, "_growth_tracker": 7}

@@ -1,10 +1,10 @@
-"""A watch for the field's famous failure: every score the same, the loss stuck."""
+"""Detects collapse: every score the same, the loss stuck."""
 
 from dataclasses import dataclass, replace
 
 import torch
 
-from deixis.losses.base import Objective
+from deixis.losses.objective import Objective
 from deixis.types import Outputs
 
 PATIENCE = 100  # steps in a row
@@ -12,7 +12,7 @@ PATIENCE = 100  # steps in a row
 
 @dataclass
 class CollapseWatch:
-    """Says so when the ranking term sits where a constant scorer would put it.
+    """Reports when the ranking term stays where a constant scorer would put it.
 
     For the summed hinge that is 2 · batch · margin, for the match loss 4 · batch · ln 2; rather
     than knowing each formula, the watch asks the loss itself what it makes of constant scores.
@@ -20,7 +20,7 @@ class CollapseWatch:
 
     steps: int = 0
 
-    def look(self, objective: Objective, out: Outputs, rank: float, step: int) -> str | None:
+    def check(self, objective: Objective, out: Outputs, rank: float, step: int) -> str | None:
         """Return a sentence when the model has been collapsed for long, else nothing."""
         if "rank" not in objective.losses:
             return None

@@ -7,7 +7,7 @@ the weights. Processes split a batch the same way: each embeds its slice, all se
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import torch
 import torch.distributed as dist
@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from deixis.encoders.encoder import Encoder
-from deixis.losses.base import Objective
+from deixis.losses.objective import Objective
 from deixis.methods.model import Model
 from deixis.training.precision import Precision
 from deixis.types import Batch, Embedding, Outputs, Regions, Tokens, map_tensors
@@ -103,8 +103,9 @@ def _as_leaf(tensor: Tensor) -> Tensor:
 
 
 def _floats(embedding: Embedding) -> Iterator[Tensor]:
-    for tensor in (embedding.vectors, embedding.residual, embedding.local, embedding.labels):
-        if tensor is not None:
+    for name in (each.name for each in fields(embedding)):
+        tensor = getattr(embedding, name)
+        if tensor is not None and tensor.is_floating_point():
             yield tensor
 
 
@@ -129,8 +130,7 @@ def _gathered(own: Embedding, items: int) -> Embedding:
 
 
 def _zip_map(parts: list[Embedding], join: Callable[[list[Tensor]], Tensor]) -> Embedding:
-    given = ("vectors", "mask", "residual", "local", "labels")
-    names = [name for name in given if getattr(parts[0], name) is not None]
+    names = [each.name for each in fields(parts[0]) if getattr(parts[0], each.name) is not None]
     joined = {name: join([getattr(part, name) for part in parts]) for name in names}
     return replace(parts[0], **joined)
 

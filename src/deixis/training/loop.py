@@ -9,17 +9,24 @@ from typing import Any, Protocol, runtime_checkable
 from torch import nn
 from torch.optim import Optimizer
 
-from deixis.losses.base import Objective
+from deixis.files import make_folder, sync, write_atomic
+from deixis.losses.objective import Objective
 from deixis.methods.model import Model
-from deixis.training.checkpoint import Standing, restore, save, write_tensors
+from deixis.runs.run import Run, RunFile
+from deixis.training.checkpoint import (
+    TrainingState,
+    readable_checkpoint,
+    restore,
+    save,
+    write_tensors,
+)
 from deixis.training.collapse import CollapseWatch
 from deixis.training.gradients import Gradients
 from deixis.training.optimiser import make_optimiser, set_rates
 from deixis.training.precision import Precision
+from deixis.training.processes import leads
 from deixis.training.spec import TrainSpec, steps_in
 from deixis.types import Batch, map_tensors
-
-STATE, BEST, LOG = "state.safetensors", "best.safetensors", "log.jsonl"
 
 
 @runtime_checkable
@@ -27,7 +34,7 @@ class Batches(Protocol):
     """What the loop draws from: a batch depends on the step's number alone."""
 
     def __len__(self) -> int:
-        """Batches an epoch."""
+        """Batches per epoch."""
         ...
 
     def at(self, step: int) -> Batch:
@@ -35,7 +42,7 @@ class Batches(Protocol):
         ...
 
 
-Tell = Callable[[dict[str, Any]], None]  # receives one record a step and one a validation
+OnRecord = Callable[[dict[str, Any]], None]  # receives one record per step and per validation
 
 
 @dataclass(frozen=True)
@@ -47,50 +54,61 @@ class Fit:
     batches: Batches
     spec: TrainSpec
     seed: int
-    folder: Path  # where the round stands between two lives: state, log, best weights
-    validate: Callable[[Model], Mapping[str, float]]  # never looks at the test split
-    headline: str  # the measure that chooses the best weights; higher is better
+    folder: Path  # the run folder, where state, log and best weights are kept
+    # Measures on the validation split, never on the test split; without it the last weights stay.
+    validate: Callable[[Model], Mapping[str, float]] | None = None
+    headline: str = "rsum"  # the measure that chooses the best weights; higher is better
 
     @property
     def steps(self) -> int:
-        """Steps the round takes unless it stops early."""
-        return steps_in(self.spec.length, len(self.batches))
+        """Steps the round takes."""
+        return max(1, steps_in(self.spec.length, len(self.batches)))
 
-    def run(self, tell: Tell) -> Standing:
-        """Train to the end, from wherever an earlier life stopped; leaves the best weights behind.
+    def run(self, on_record: OnRecord) -> TrainingState:
+        """Train to the end, from where an earlier process stopped; keep the best weights.
 
         The random numbers of a step depend on the seed and the step's number alone, and so does its
         batch: a killed and resumed run ends bit for bit where an uninterrupted one does.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         optimiser = make_optimiser(self.model, self.objective, self.spec)
         precision = Precision(next(self.model.parameters()).device)
         gradients = Gradients(self.model, self.objective, self.spec.chunk, precision)
         standing = self._resume(optimiser, precision)
         every = max(1, steps_in(self.spec.validate_every, len(self.batches)))
         watch = CollapseWatch()
-        while standing.step < self.steps and not self._stale(standing):
+        while standing.step < self.steps:
             record = self._step(standing.step, optimiser, gradients, watch)
             standing = replace(standing, step=standing.step + 1)
-            self._log(record, tell)
-            if standing.step % every == 0 or standing.step == self.steps:
-                standing = self._validated(standing, tell)
+            self._log(record, on_record)
+            validates = standing.step % every == 0 or standing.step == self.steps
+            if validates:
+                standing = self._validated(standing, on_record)
+            # Where validation is rare, an epoch is still the most that a crash can cost.
+            if validates or standing.step % len(self.batches) == 0:
                 standing = replace(standing, scaling=precision.scaler.state_dict())
-                save(self.folder / STATE, self.model, self.objective, optimiser, standing)
+                if leads():
+                    self._save(optimiser, standing)
         return standing
 
-    def _resume(self, optimiser: Optimizer, precision: Precision) -> Standing:
-        state = self.folder / STATE
-        standing = Standing()
-        if state.exists():
+    def _save(self, optimiser: Optimizer, standing: TrainingState) -> None:
+        sync(self._path("log"))  # what a checkpoint follows is on disk before it
+        before = self._path("state_before")
+        save(self._path("state"), self.model, self.objective, optimiser, standing, before)
+
+    def _resume(self, optimiser: Optimizer, precision: Precision) -> TrainingState:
+        standing = TrainingState()
+        state = readable_checkpoint(self._path("state"), self._path("state_before"))
+        if state is not None:
             standing = restore(state, self.model, self.objective, optimiser)
             if standing.scaling:
                 precision.scaler.load_state_dict(dict(standing.scaling))
-        _cut_log(self.folder / LOG, standing.step)
+        if leads():
+            _cut_log(self._path("log"), standing.step)
         return standing
 
-    def _stale(self, standing: Standing) -> bool:
-        return bool(self.spec.patience) and standing.since_best >= self.spec.patience
+    def _path(self, kind: RunFile) -> Path:
+        return Run(self.folder).path(kind)
 
     def _step(
         self, step: int, optimiser: Optimizer, gradients: Gradients, watch: CollapseWatch
@@ -113,32 +131,38 @@ class Fit:
             "loss": sum(values.values()),
             **values,
         }
-        note = watch.look(self.objective, out, values.get("rank", 0.0), step)
+        note = watch.check(self.objective, out, values.get("rank", 0.0), step)
         if note:
             record["warning"] = note
         return {**record, "rate": rate, "norm": norm.item()}
 
-    def _validated(self, standing: Standing, tell: Tell) -> Standing:
+    def _validated(self, standing: TrainingState, on_record: OnRecord) -> TrainingState:
+        if not leads():
+            return standing
+        if self.validate is None:
+            write_tensors(self._path("best"), self.model.state_dict(), {})
+            return standing
         measures = self.validate(self.model)
         score = measures[self.headline]
-        standing = replace(standing, since_best=standing.since_best + 1)
         if score > standing.best:
-            standing = replace(standing, best=score, best_step=standing.step, since_best=0)
-            write_tensors(self.folder / BEST, self.model.state_dict(), {})
+            standing = replace(standing, best=score, best_step=standing.step)
+            write_tensors(self._path("best"), self.model.state_dict(), {})
         record = {"step": standing.step, "validation": score, "best": standing.best}
-        self._log({**record, "measures": dict(measures)}, tell)
+        self._log({**record, "measures": dict(measures)}, on_record)
         return standing
 
-    def _log(self, record: dict[str, Any], tell: Tell) -> None:
-        with (self.folder / LOG).open("a", encoding="utf-8") as file:
+    def _log(self, record: dict[str, Any], on_record: OnRecord) -> None:
+        if not leads():
+            return
+        with self._path("log").open("a", encoding="utf-8") as file:
             file.write(json.dumps(record) + "\n")
-        tell(record)
+        on_record(record)
 
 
 def _cut_log(log: Path, step: int) -> None:
-    """Forget what an earlier life logged beyond its last checkpoint: it will happen again."""
+    """Drop what an earlier process logged beyond its last checkpoint: those steps run again."""
     if not log.exists():
         return
     lines = log.read_text(encoding="utf-8").splitlines()
     kept = [line for line in lines if line.endswith("}") and json.loads(line)["step"] <= step]
-    log.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+    write_atomic(log, "".join(f"{line}\n" for line in kept).encode())

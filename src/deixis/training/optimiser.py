@@ -1,5 +1,7 @@
 """Parameters in groups, each with its share of the rate."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import nn
 from torch.optim import Optimizer
@@ -33,12 +35,12 @@ def make_optimiser(model: nn.Module, objective: nn.Module, spec: TrainSpec) -> O
     return kind(tables, lr=spec.lr, weight_decay=spec.weight_decay)
 
 
-def set_rates(optimiser: Optimizer, spec: TrainSpec, step: int, steps_an_epoch: int) -> float:
+def set_rates(optimiser: Optimizer, spec: TrainSpec, step: int, steps_per_epoch: int) -> float:
     """Give every group its rate at a step, and withhold gradients from frozen ones."""
-    rate = spec.lr * rate_factor(spec, step, steps_an_epoch)
+    rate = spec.lr * rate_factor(spec, step, steps_per_epoch)
     for group in optimiser.param_groups:
         until = spec.frozen.get(group["frozen"], 0)
-        open_now = step >= steps_in(until, steps_an_epoch)
+        open_now = step >= steps_in(until, steps_per_epoch)
         group["lr"] = rate * group["factor"] if open_now else 0.0
         for parameter in group["params"]:
             parameter.requires_grad_(open_now)
@@ -49,6 +51,6 @@ def _under(name: str, prefix: str) -> bool:
     return name == prefix or name.startswith(prefix + ".")
 
 
-def _longest(name: str, prefixes: object) -> str:
-    matching = [prefix for prefix in prefixes if _under(name, prefix)]  # type: ignore[attr-defined]
+def _longest(name: str, prefixes: Iterable[str]) -> str:
+    matching = [prefix for prefix in prefixes if _under(name, prefix)]
     return max(matching, key=len, default="")

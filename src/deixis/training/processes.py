@@ -1,0 +1,59 @@
+"""Several processes that train one model: started by torchrun, joined here.
+
+Every process draws the same batch, embeds its share and ends each step with the same weights. The
+first one leads: it alone writes, validates and evaluates, while the others wait.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TypeVar
+
+import torch
+import torch.distributed as dist
+
+from deixis.training.precision import best_device
+
+T = TypeVar("T")
+PATIENCE = timedelta(hours=6)  # the others wait while the first extracts features or validates
+
+
+@contextmanager
+def joined_processes() -> Iterator[None]:
+    """Join the processes torchrun started; without it, this one trains alone."""
+    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+        yield
+        return
+    device = best_device()
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    # Embeddings and gradients are exchanged where they lie: NCCL carries those of GPUs alone.
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=PATIENCE)
+    try:
+        yield
+    finally:
+        dist.destroy_process_group()
+
+
+def leads() -> bool:
+    """Whether this process is the one that writes."""
+    return not dist.is_initialized() or dist.get_rank() == 0
+
+
+def first_leads(task: Callable[[], T]) -> T:
+    """Do a task in the first process, then in the others, who find on disk what it wrote."""
+    if not dist.is_initialized():
+        return task()
+    if leads():
+        done = task()
+        dist.barrier()
+        return done
+    dist.barrier()
+    return task()
+
+
+def wait_for_all() -> None:
+    """Go on when every process is here."""
+    if dist.is_initialized():
+        dist.barrier()
