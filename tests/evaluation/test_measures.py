@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from deixis.evaluation.chance import expected
-from deixis.evaluation.cross_rank import cross_ranks, histogram
 from deixis.evaluation.measures import (
     average_precision,
     average_precision_at_r,
@@ -14,14 +13,15 @@ from deixis.evaluation.measures import (
     r_precision,
     rank_measures,
 )
+from deixis.evaluation.positive_ranks import places, ranks
+from deixis.evaluation.probes.cross_rank import cross_ranks, histogram
 from deixis.evaluation.qrels import Qrels
-from deixis.evaluation.ranks import places, ranks
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 KEYS = ("hit@1", "hit@5", "hit@10", "medr", "meanr")
 
 
-def five_texts_an_image(images: int) -> np.ndarray:
+def five_texts_per_image(images: int) -> np.ndarray:
     return np.stack([np.arange(5 * images) // 5, np.arange(5 * images)], axis=1)
 
 
@@ -35,7 +35,7 @@ def five_texts_an_image(images: int) -> np.ndarray:
 )
 def test_rank_measures_equal_the_published_code(file, i2t, t2i):
     golden = np.load(GOLDEN / file)
-    pairs = five_texts_an_image(len(golden["sims"]))
+    pairs = five_texts_per_image(len(golden["sims"]))
     ours = rank_measures(ranks(golden["sims"], Qrels.of_pairs(pairs)))
     np.testing.assert_allclose([ours[key] for key in KEYS], golden[i2t], atol=1e-9)
     ours = rank_measures(ranks(golden["sims"].T, Qrels.of_pairs(pairs[:, ::-1])))
@@ -44,7 +44,7 @@ def test_rank_measures_equal_the_published_code(file, i2t, t2i):
 
 def test_rsum_is_the_six_hit_rates():
     golden = np.load(GOLDEN / "dive/ranks.npz")
-    pairs = five_texts_an_image(50)
+    pairs = five_texts_per_image(50)
     i2t = rank_measures(ranks(golden["sims"], Qrels.of_pairs(pairs)))
     t2i = rank_measures(ranks(golden["sims"].T, Qrels.of_pairs(pairs[:, ::-1])))
     assert both_ways(i2t, t2i)["rsum"] == pytest.approx(float(golden["full_rsum"]), abs=1e-9)
@@ -53,7 +53,7 @@ def test_rsum_is_the_six_hit_rates():
 def test_added_positives_count_as_in_the_published_cxc_loop():
     golden = np.load(GOLDEN / "dive/ranks.npz")
     added = np.stack([np.arange(50), golden["cxc_extra_positive"]], axis=1)
-    pairs = np.concatenate([five_texts_an_image(50), added])
+    pairs = np.concatenate([five_texts_per_image(50), added])
     ours = rank_measures(ranks(golden["sims"], Qrels.of_pairs(pairs)))
     np.testing.assert_allclose([ours[key] for key in KEYS[:3]], golden["cxc_i2t"], atol=1e-9)
 
@@ -81,17 +81,19 @@ def test_chance_is_the_mean_over_every_order():
     qrels = Qrels.of_mask(positives)
     orders = [np.tile(order, (4, 1)) for order in itertools.permutations(np.arange(5.0))]
     placed = [places(scores, qrels) for scores in orders]
-    told = expected(sizes, gallery)
+    closed_form = expected(sizes, gallery)
     measured = [rank_measures(p.best) | precision_measures(p) for p in placed]
     for key in ("hit@1", "hit@5", "hit@10", "meanr", "map@r", "rprecision"):
-        assert told[key] == pytest.approx(np.mean([one[key] for one in measured]), abs=1e-9), key
+        assert closed_form[key] == pytest.approx(
+            np.mean([one[key] for one in measured]), abs=1e-9
+        ), key
     every = np.concatenate([p.best for p in placed])
-    assert told["medr"] == np.quantile(every, 0.5, method="inverted_cdf")
+    assert closed_form["medr"] == np.quantile(every, 0.5, method="inverted_cdf")
 
 
 def test_cross_ranks_equal_the_formula():
     golden = np.load(GOLDEN / "aoq/rank_7.npz")
-    cross = cross_ranks(golden["sims"], five_texts_an_image(7))
+    cross = cross_ranks(golden["sims"], five_texts_per_image(7))
     np.testing.assert_array_equal(cross, golden["cross_rank_formula"])
 
 

@@ -6,10 +6,10 @@ import pytest
 from ir_measures import AP, RR, Rprec, Success
 
 from deixis.errors import EvaluationError
-from deixis.evaluation.evaluate import judge
+from deixis.evaluation.judge import judge
 from deixis.evaluation.measures import average_precision, hit_rate, r_precision
+from deixis.evaluation.positive_ranks import places
 from deixis.evaluation.qrels import Qrels
-from deixis.evaluation.ranks import places
 from deixis.evaluation.trec import write_qrels, write_run, write_trec
 from made import made_dataset
 

@@ -1,4 +1,6 @@
-"""What a scorer that knows nothing reaches: exact expectations, no dice."""
+"""The closed-form scores of a random ranking."""
+
+from collections.abc import Callable
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -6,6 +8,7 @@ from numpy import ndarray
 
 from deixis.data.corpus import Corpus
 from deixis.evaluation.measures import DEPTHS, both_ways
+from deixis.evaluation.protocols.five_folds import consecutive
 from deixis.evaluation.qrels import Qrels
 
 
@@ -20,6 +23,17 @@ def chance(corpus: Corpus) -> dict[str, float]:
     i2t = Qrels.of_pairs(corpus.pairs).sizes
     t2i = Qrels.of_pairs(corpus.pairs[:, ::-1]).sizes
     return both_ways(expected(i2t, len(corpus.texts)), expected(t2i, len(corpus.files)))
+
+
+def chance_in_folds(
+    corpus: Corpus,
+    of_corpus: Callable[[Corpus], dict[str, float]] = chance,
+    folds: int = 5,
+) -> dict[str, float]:
+    """The mean of what chance reaches in consecutive folds, each alone."""
+    of_image = consecutive(len(corpus.files), folds)
+    found = [of_corpus(corpus.keep(images=of_image == fold)) for fold in range(folds)]
+    return {key: float(np.mean([one[key] for one in found])) for key in found[0]}
 
 
 def expected(positives: Int[ndarray, " query"], gallery: int) -> dict[str, float]:

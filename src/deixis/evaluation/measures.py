@@ -1,10 +1,10 @@
-"""Measures of the field: a value a query first, means after."""
+"""Measures of retrieval: a value per query first, then means."""
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
 from numpy import ndarray
 
-from deixis.evaluation.ranks import Places
+from deixis.evaluation.positive_ranks import Places
 
 DEPTHS = (1, 5, 10)
 

@@ -2,7 +2,6 @@
 
 import io
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,11 @@ from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.errors import EvaluationError
-from deixis.evaluation.ranks import Ties
-from deixis.features.files import write_atomic
+from deixis.evaluation.positive_ranks import Ties
+from deixis.files import write_atomic
+from deixis.runs.run import Run
 
 WAYS = ("i2t", "t2i")
-RANKS = "ranks.npz"  # beside a run's metrics
 OWNERS = "owners"
 
 Ranks = dict[str, Int[ndarray, " query"]]  # by direction
@@ -47,7 +46,7 @@ class Result:
         kept = {key: value for key, value in vars(self).items() if key not in apart}
         return kept | {"queries": self.queries}
 
-    def save_ranks(self, folder: Path) -> None:
+    def save_ranks(self, run: Run) -> None:
         """Keep the rank of every query, and its grade, in ``ranks.npz``, a few bytes each."""
         content = io.BytesIO()
         kept: dict[str, Any] = {way: self.ranks[way].astype(np.int32) for way in WAYS}
@@ -55,14 +54,14 @@ class Result:
         kept |= {} if self.owners is None else {OWNERS: self.owners.astype(np.int32)}
         same = np.array([self.protocol, self.split_sha, self.tie_rule])
         np.savez_compressed(content, same=same, **kept)
-        write_atomic(folder / RANKS, content.getvalue())
+        write_atomic(run.path("ranks"), content.getvalue())
 
 
 @dataclass(frozen=True)
 class RunRanks:
     """The rank of every query of a run, read back."""
 
-    folder: Path
+    run: Run
     protocol: str
     split_sha: str
     tie_rule: str
@@ -71,29 +70,15 @@ class RunRanks:
     owners: Owners | None = None
 
     @classmethod
-    def load(cls, folder: Path) -> "RunRanks":
+    def load(cls, run: Run) -> "RunRanks":
         """Read what ``Result.save_ranks`` kept."""
-        path = folder / RANKS
+        path = run.path("ranks")
         if not path.exists():
-            raise EvaluationError(f"{folder} has no {RANKS}; evaluate the run first")
+            raise EvaluationError(f"{run} has no {path.name}; train it with `deixis train` first")
         with np.load(path, allow_pickle=False) as kept:
             ranks = {way: kept[way].astype(np.int64) for way in WAYS}
             protocol, split_sha, tie_rule = kept["same"].tolist()
             names = [name for name in kept.files if name not in (*WAYS, OWNERS, "same")]
             graded = {name: kept[name].astype(np.float64) for name in names}
             owners = kept[OWNERS].astype(np.int64) if OWNERS in kept.files else None
-        return cls(folder, protocol, split_sha, tie_rule, ranks, graded, owners)
-
-
-def seeds_of(run: Path) -> list[Path]:
-    """A run folder; or, named without the number at its end, the folders of all its seeds."""
-    if run.is_dir():
-        return [run]
-    seeds = [
-        path
-        for path in run.parent.glob(f"{run.name}-*")
-        if path.name[len(run.name) + 1 :].isdigit()
-    ]
-    if not seeds:
-        raise EvaluationError(f"there is no run at {run}, and none of any seed, as {run}-0")
-    return sorted(seeds)
+        return cls(run, protocol, split_sha, tie_rule, ranks, graded, owners)

@@ -1,4 +1,4 @@
-"""Whether one run is better than another, or luckier with its queries."""
+"""Whether one run is better than another: paired bootstrap over the queries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,8 +36,8 @@ def compare(first: RunRanks, second: RunRanks, seed: int = 0) -> list[Difference
     """Paired bootstrap over images of every R@k, both ways, of RSUM, and of graded measures.
 
     Images are drawn with replacement, each with the texts written for it: texts of one image
-    succeed and fail together, so drawing them one by one would promise too much. Both runs answer
-    the same draw, and every measure is taken of it.
+    succeed and fail together, so drawing them one by one would give intervals that are too narrow.
+    Both runs answer the same draw, and every measure is taken of it.
     """
     return compare_seeds([first], [second], seed)
 
@@ -70,7 +70,7 @@ def _refuse_unequal(first: RunRanks, second: RunRanks) -> None:
     for name in ("split_sha", "protocol", "tie_rule"):
         ours, theirs = getattr(first, name), getattr(second, name)
         if ours != theirs:
-            found = f"{first.folder} has {ours!r}, {second.folder} has {theirs!r}"
+            found = f"{first.run} has {ours!r}, {second.run} has {theirs!r}"
             raise EvaluationError(f"runs differ in {name} and cannot be paired: {found}")
 
 
@@ -88,7 +88,7 @@ def _images_of(run: RunRanks) -> dict[str, Int[ndarray, " query"]]:
     """The image that is drawn for a query to count, by direction."""
     if run.owners is None:
         raise EvaluationError(
-            f"{run.folder} does not say which image each text belongs to; train it again"
+            f"{run.run} does not say which image each text belongs to; train it again"
         )
     return {"i2t": np.arange(len(run.ranks["i2t"])), "t2i": run.owners}
 

@@ -1,4 +1,4 @@
-"""Rankings and judgements in the files of TREC, for anyone else's tools."""
+"""Rankings and judgements as TREC files, for other tools."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,7 +11,7 @@ from numpy import ndarray
 from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
 from deixis.evaluation.qrels import Qrels
-from deixis.features.files import write_atomic
+from deixis.files import write_atomic
 
 
 def write_trec(folder: Path, scores: Float[ndarray, "image text"], corpus: Corpus) -> list[Path]:

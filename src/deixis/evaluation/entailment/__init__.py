@@ -1,0 +1,1 @@
+"""Sentences people wrote about a picture, some true of it and some not: which a model prefers."""

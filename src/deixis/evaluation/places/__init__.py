@@ -1,0 +1,1 @@
+"""Pointing judged: retrieval with places, controls, the pointing game, mirrored twins."""

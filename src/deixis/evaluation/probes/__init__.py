@@ -1,0 +1,1 @@
+"""Narrower questions to a trained model: gates, twins, trace controls, cost."""

@@ -1,0 +1,1 @@
+"""Named protocols: how a score matrix becomes the numbers that papers print."""

@@ -1,0 +1,1 @@
+"""Scores corrected or ordered again by a second model."""
