@@ -52,7 +52,7 @@ def test_overrides_change_keys_of_tables(path):
     ("override", "message"),
     [
         ("train.rate=1", r"train has no option 'rate'; it takes: .*lr"),
-        ("tain.lr=1", "a recipe has no key 'tain'; it takes: costs, data"),
+        ("tain.lr=1", "a recipe has no key 'tain'; it takes: cost_split, costs, data"),
         ("train.lr", "an override is key=value"),
         ("title.x=1", "'title' is not a table"),
     ],

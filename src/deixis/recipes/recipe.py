@@ -2,23 +2,35 @@
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from deixis.data.offline import OfflineSpec
+from deixis.data.batches.mined import OfflineSpec
+from deixis.data.negatives.released_negatives import holds_released_lists
 from deixis.errors import RecipeError
-from deixis.features.backbones import vectors_of
-from deixis.features.trace import WINDOW
-from deixis.features.tuned import PREFIX
+from deixis.evaluation.protocol_names import ProtocolName
+from deixis.evaluation.protocol_table import PROTOCOLS
+from deixis.features.backbones.backbone import vectors_of
+from deixis.features.backbones.trainable_inputs import PREFIX
 from deixis.methods import load_all
-from deixis.methods.model import Method, methods
-from deixis.recipes.judging import Judge
+from deixis.recipes.events import OnEvent, unheard
+from deixis.recipes.find_recipe import find_recipe
+from deixis.recipes.narrow_methods import BERT_WIDTHS, method_of, narrowed
+from deixis.recipes.overrides import apply_override
+from deixis.recipes.recipe_parts import Derived, Figure, PlacesOf, Pointing, Row
+from deixis.recipes.recipe_tables import seeds_of, table_under, tables_under
 from deixis.registry import build_dataclass, convert
+from deixis.runs.data_spec import DataSpec
+from deixis.runs.run import Run
 from deixis.training.spec import TrainSpec
+
+if TYPE_CHECKING:
+    from deixis.recipes.results.printed_table import Report
 
 TINY_DATA: dict[str, Any] = {
     "corpus": "scenes",
+    "also": (),
     "size": 120,
     "train": "train",
     "val": "val",
@@ -27,87 +39,26 @@ TINY_DATA: dict[str, Any] = {
     "holdout": 0,
 }
 
-# What a method's sizes are cut down to where a table must run in seconds.
-SMALL = {
-    "dim": 32,
-    "word_dim": 32,
-    "hidden": 32,
-    "head_dim": 16,
-    "caption_dim": 32,
-    "layers": 1,
-    "inner": 32,
-    "warmup": 5,
+# The embedded scenes are not COCO's test split, nor five folds of anything.
+TINY_JUDGES: dict[ProtocolName, ProtocolName] = {
+    "coco": "whole",
+    "coco-part": "whole",
+    "folds": "whole",
+    "label-folds": "labels",
 }
-
-
-@dataclass(frozen=True)
-class DataSpec:
-    """Which corpus, which features, which splits."""
-
-    corpus: str = "scenes"  # a path, or "scenes": the embedded corpus
-    size: int = 1600  # pictures drawn when the corpus is the embedded one
-    image: str = "lite0"
-    text: str = "words"
-    texts: Literal["captions", "narrations"] = "captions"  # narrations: texts with a trace alone
-    window: float = WINDOW  # seconds of trace in a box
-    train: str = "train"
-    val: str = "val"
-    test: str = "test"
-    label_words: tuple[str, ...] = ()  # labels by what the first captions name, when none are given
-    holdout: int = 0  # so many of the last training images become the validation split
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of the table: a method with its options, and what the paper printed for it.
-
-    A row may change keys of [data] and [train] for itself; here they are already resolved.
-    """
-
-    label: str
-    method: Method
-    options: Mapping[str, Any]  # the method as written, for the run's config
-    data: DataSpec
-    train: TrainSpec
-    start: str = ""  # label of an earlier row whose trained weights this one begins with
-    take: tuple[str, ...] = ()  # parameter prefixes it takes over from there; empty: all
-    printed: Mapping[str, float] = field(default_factory=dict)
-    offline: OfflineSpec | None = None  # negatives to mine with an earlier row's model
-
-
-@dataclass(frozen=True)
-class Derived:
-    """A line made from trained rows: their scores averaged, over all their seeds when several.
-
-    With a bank, each score loses the popularity of its image and text among training items; with
-    a control, narrations lose their trace or get a wrong one. A single row gives one line a seed,
-    and so do two of which the second re-ranks what the first found.
-    """
-
-    label: str
-    of: tuple[str, ...]
-    bank: int = 0  # nearest training items that say how popular an item is; 0: no correction
-    control: str = ""  # of ``evaluation.trace_controls``; empty: queries as they are
-    rerank: float = 0.0  # share or number of the first row's best that the second orders anew
-    printed: Mapping[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Figure:
-    """Measures to draw: on the validation split over epochs, or on the test split over an option.
-
-    Several rows over epochs are told apart by their strokes.
-    """
-
-    title: str
-    measures: tuple[str, ...]
-    over: str = "epochs"  # or the option of the method in which rows differ
-    of: tuple[str, ...] = ()  # labels of rows; all of them when left out
+REHEARSED = {"holdout": 10, "size": 120, "val_images": 8}  # counts of a rehearsal, at most
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A table of a paper, ready to run."""
+    """A table of a paper, ready to run.
+
+    ```python
+    recipe = deixis.Recipe.load("recipes/tiny.toml")
+    report = recipe.run("runs")                       # trains what is missing
+    print(report.markdown())
+    ```
+    """
 
     name: str
     title: str
@@ -115,23 +66,39 @@ class Recipe:
     rows: tuple[Row, ...]
     derived: tuple[Derived, ...] = ()
     figures: tuple[Figure, ...] = ()
+    pointing: Pointing | None = None
     seeds: tuple[int, ...] = (0,)
-    judge: Judge = "pairs"
+    judge: ProtocolName = "whole"
     note: str = ""
     costs: bool = False  # show complexity and CPU time of scoring beside the measures
+    # Measure instead, on this split, FLOPs and time of scoring and finding the best ten.
+    cost_split: Literal["", "val", "test"] = ""
 
     @classmethod
-    def load(cls, path: Path, overrides: Sequence[str] = ()) -> "Recipe":
-        """Read a recipe; ``key=value`` overrides change keys that are there or may be."""
+    def load(
+        cls,
+        path: Path | str,
+        overrides: Sequence[str] = (),
+        *,
+        tiny: bool = False,
+        rehearse: bool = False,
+    ) -> "Recipe":
+        """Read a recipe; ``key=value`` overrides change keys that are there or may be.
+
+        A name without a file, such as "pointing", is one of the recipes that come with deixis;
+        ``tiny`` and ``rehearse`` are the same in seconds, as ``tiny()`` and ``rehearsal()`` say.
+        """
+        path = find_recipe(path)
         try:
             table = tomllib.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError as error:
-            raise RecipeError(f"there is no recipe at {path}") from error
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise RecipeError(f"{path}: not a TOML file: {error}") from error
+        except RecursionError as error:
+            raise RecipeError(f"{path}: not a TOML file: it is nested too deeply") from error
         for override in overrides:
-            _override(table, override)
-        return cls.of(path.stem, table)
+            apply_override(table, override)
+        recipe = cls.of(path.stem, table)
+        return recipe.tiny() if tiny else recipe.rehearsal() if rehearse else recipe
 
     @classmethod
     def of(cls, name: str, table: Mapping[str, Any]) -> "Recipe":
@@ -145,31 +112,74 @@ class Recipe:
             raise RecipeError(f"a recipe has no key '{unknown[0]}'; it takes: {listed}")
         if not table.get("row"):
             raise RecipeError(f"recipe '{name}' has no [[row]]")
-        rows = tuple(_row(row, table) for row in table["row"])
+        rows = tuple(_row(row, table) for row in tables_under(table, "row"))
         for place, row in enumerate(rows):
             earlier = [before.label for before in rows[:place]]
             if row.method.needs_start and not row.start:
                 raise RecipeError(f"row '{row.label}' has no start; {row.method.needs_start}")
-            if row.start and row.start not in earlier:
-                raise RecipeError(f"row '{row.label}' starts from '{row.start}', no earlier row")
-            if row.offline and row.offline.by not in earlier:
-                raise RecipeError(f"row '{row.label}' mines by '{row.offline.by}', no earlier row")
+            if row.start and row.start not in earlier and not Run(row.start).trained:
+                raise RecipeError(
+                    f"row '{row.label}' starts from '{row.start}', no earlier row and no run folder"
+                )
+            if row.places and row.places.of not in earlier and not Run(row.places.of).trained:
+                what = f"'{row.places.of}', no earlier row and no run folder"
+                raise RecipeError(f"row '{row.label}' has places of {what}")
+            if row.offline and row.offline.by not in earlier and not _mines(Path(row.offline.by)):
+                raise RecipeError(
+                    f"row '{row.label}' mines by '{row.offline.by}': no earlier row, no run folder "
+                    "and no folder of released lists"
+                )
         return cls(
             name=name,
-            title=table.get("title", name),
-            paper=table.get("paper", ""),
+            title=convert(table.get("title", name), str, "title"),
+            paper=convert(table.get("paper", ""), str, "paper"),
             rows=rows,
             derived=tuple(
-                build_dataclass(Derived, line, "[[derived]]") for line in table.get("derived", ())
+                build_dataclass(Derived, line, "[[derived]]")
+                for line in tables_under(table, "derived")
             ),
             figures=tuple(
-                build_dataclass(Figure, drawn, "[[figure]]") for drawn in table.get("figure", ())
+                build_dataclass(Figure, drawn, "[[figure]]")
+                for drawn in tables_under(table, "figure")
             ),
-            seeds=tuple(table.get("seeds", (0,))),
-            judge=convert(table.get("judge", "pairs"), Judge, "judge"),
-            note=table.get("note", ""),
+            pointing=build_dataclass(Pointing, table["pointing"], "[pointing]")
+            if "pointing" in table
+            else None,
+            seeds=seeds_of(table),
+            judge=convert(table.get("judge", "whole"), ProtocolName, "judge"),
+            note=convert(table.get("note", ""), str, "note"),
             costs=convert(table.get("costs", False), bool, "costs"),
+            cost_split=convert(
+                table.get("cost_split", ""), Literal["", "val", "test"], "cost_split"
+            ),
         )
+
+    def run(self, runs: Path | str = "runs", on_event: OnEvent = unheard) -> "Report":
+        """Train every row and seed that is not trained yet, and make the table.
+
+        Run folders are kept in ``runs``; finished ones are read back, interrupted ones go on where
+        they stopped. ``on_event`` receives what happens on the way (``recipes.events``).
+        """
+        from deixis.recipes.run_recipe import run_recipe  # it reads this file
+
+        return run_recipe(self, Path(runs), on_event)
+
+    def train(
+        self,
+        row: str = "",
+        seed: int = 0,
+        runs: Path | str = "runs",
+        on_event: OnEvent = unheard,
+    ) -> "Run":
+        """Train one row with one seed into a run folder; the first row when none is named."""
+        from deixis.recipes.run_recipe import train_row  # it reads this file
+
+        return train_row(self, row, seed, Path(runs), on_event)
+
+    @property
+    def headline(self) -> str:
+        """The measure that chooses the best weights of every row."""
+        return PROTOCOLS[self.judge].headline
 
     def row(self, label: str) -> Row:
         """The row with a label."""
@@ -179,37 +189,66 @@ class Recipe:
         labels = ", ".join(repr(row.label) for row in self.rows)
         raise RecipeError(f"recipe '{self.name}' has no row '{label}'; it has: {labels}")
 
+    def names_folder(self, label: str) -> bool:
+        """Whether what a row builds on is a folder, and not another row."""
+        return all(row.label != label for row in self.rows)
+
+    def rehearsal(self) -> "Recipe":
+        """The same table on its own data in seconds: narrow models, two steps, one seed.
+
+        Corpus, features, splits, judge and printed numbers stay, so that whatever would stop the
+        whole table stops its rehearsal first.
+        """
+        rows = tuple(map(_rehearsed_row, self.rows))
+        return replace(self, name=f"{self.name}-rehearsal", rows=rows, seeds=self.seeds[:1])
+
     def tiny(self) -> "Recipe":
         """The same table in seconds: few pictures, narrow models, one epoch, one seed."""
         rows = tuple(_tiny_row(row) for row in self.rows)
-        # The embedded scenes have labels but are not COCO's test split.
-        judge: Judge = "pairs" if self.judge == "coco" else self.judge
-        return replace(self, name=f"{self.name}-tiny", rows=rows, seeds=(0,), judge=judge)
+        derived = tuple(replace(line, judge="") for line in self.derived)
+        judge = TINY_JUDGES.get(self.judge, self.judge)
+        name = f"{self.name}-tiny"
+        return replace(self, name=name, rows=rows, derived=derived, seeds=(0,), judge=judge)
 
 
 def _row(row: Mapping[str, Any], table: Mapping[str, Any]) -> Row:
-    if "name" not in row.get("method", {}):
+    options = table_under(row, "method")
+    if not isinstance(options.get("name"), str):
         raise RecipeError(f"row '{row.get('label', '?')}' names no method: method = {{name = …}}")
-    options = dict(row["method"])
-    label = row.get("label", options["name"])
+    label = convert(row.get("label", options["name"]), str, "label of a row")
     resolved: dict[str, Any] = {**row, "label": label, "options": options}
-    resolved["method"] = _method(options)
+    resolved["method"] = method_of(options)
     for key, kind in (("data", DataSpec), ("train", TrainSpec)):
-        changed = {**table.get(key, {}), **row.get(key, {})}
+        changed = {**table_under(table, key), **table_under(row, key)}
         resolved[key] = build_dataclass(kind, changed, f"row '{label}': {key}")
     if "offline" in row:
         resolved["offline"] = build_dataclass(
             OfflineSpec, row["offline"], f"row '{label}': offline"
         )
+    if "places" in row:
+        resolved["places"] = build_dataclass(PlacesOf, row["places"], f"row '{label}': places")
     return build_dataclass(Row, resolved, "[[row]]")
 
 
-def _method(options: Mapping[str, Any]) -> Method:
-    return methods.build(options["name"], {k: v for k, v in options.items() if k != "name"})
+def _mines(folder: Path) -> bool:
+    return Run(folder).trained or holds_released_lists(folder)
+
+
+def _rehearsed_row(row: Row) -> Row:
+    # Vectors of words and a BERT have widths of their own, which the model keeps to read them.
+    keep = ("word_dim",) if vectors_of(row.data.text) else ()
+    keep = (*keep, *BERT_WIDTHS) if row.options.get("bert") else keep
+    options = narrowed(row.options, keep)
+    train = replace(row.train, length=2, validate_every=2, batch=min(row.train.batch, 8))
+    counts = {key: min(most, getattr(row.data, key)) for key, most in REHEARSED.items()}
+    method = method_of(options)
+    return replace(
+        row, method=method, options=options, data=replace(row.data, **counts), train=train
+    )
 
 
 def _tiny_row(row: Row) -> Row:
-    options = _narrowed(row.options)
+    options = narrowed(row.options)
     towers: dict[
         str, Any
     ] = {  # the user's own, which may be large: packaged backbones stand in for them
@@ -225,37 +264,8 @@ def _tiny_row(row: Row) -> Row:
         train = replace(train, crop=0.0, frozen={}, rates=kept)
     return replace(
         row,
-        method=_method(options),
+        method=method_of(options),
         options=options,
-        data=replace(row.data, **TINY_DATA, **towers, **chance),
+        data=replace(row.data, **TINY_DATA, side=0, **towers, **chance),
         train=train,
     )
-
-
-def _narrowed(options: Mapping[str, Any]) -> dict[str, Any]:
-    """A method's options with its sizes cut down, and those of the method it wraps."""
-    method = _method(options)
-    small: dict[str, Any] = {
-        key: min(limit, getattr(method, key))
-        for key, limit in SMALL.items()
-        if hasattr(method, key)
-    }
-    if "base" in options:
-        small["base"] = _narrowed(options["base"])
-    return {**options, **small}
-
-
-def _override(table: dict[str, Any], text: str) -> None:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise RecipeError(f"an override is key=value, for example train.lr=1e-3; found '{text}'")
-    *path, last = key.strip().split(".")
-    place: Any = table
-    for name in path:
-        place = place.setdefault(name, {})
-        if not isinstance(place, dict):
-            raise RecipeError(f"override '{text}': '{name}' is not a table")
-    try:
-        place[last] = tomllib.loads(f"v = {value}")["v"]
-    except tomllib.TOMLDecodeError:
-        place[last] = value

@@ -1,0 +1,1 @@
+"""A finished run made small enough to ship, with its card."""

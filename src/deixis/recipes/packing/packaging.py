@@ -1,0 +1,104 @@
+"""A finished run made small enough to ship: everything in eight bits, a bank of texts, a card."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from jaxtyping import Float32
+from numpy import ndarray
+
+from deixis.data.dataset import Dataset
+from deixis.errors import RunError
+from deixis.evaluation.judge import judge
+from deixis.evaluation.reranking.hubness import corrected
+from deixis.features.backbones.backbone import in_eight_bits
+from deixis.files import write_atomic, write_json
+from deixis.recipes.packing.packaged_card import packed_card
+from deixis.runs.advance import Advance, silent
+from deixis.runs.data_spec import DataSpec
+from deixis.runs.embed_dataset import encode
+from deixis.runs.export.onnx_export import export_run
+from deixis.runs.matcher import Matcher
+from deixis.runs.prepare import prepare_split
+from deixis.runs.run import Run
+from deixis.runs.text_bank import Bank
+from deixis.similarity.blocked.blocked_scoring import score_matrix
+
+# Texts kept in the bank, how many of them measure how popular a picture is, and how much that
+# counts: chosen on the validation split of the packaged model's recipe.
+TEXTS, NEAREST, WEIGHT = 4096, 40, 0.75
+LARGEST = 15.0  # megabytes of weights that may be shipped
+
+Measures = Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Where a packed run lies, how large it is, and what packing did to what it scores."""
+
+    folder: Path
+    megabytes: float
+    trained: Measures
+    shipped: Measures
+
+
+def pack_run(run: Run, folder: Path, advance: Advance = silent) -> Packed:
+    """Write a run of single vectors small, as graphs too, and judge what was written.
+
+    Pictures and texts are read by the eight-bit backbones that come with deixis, whatever
+    precision the run was trained with.
+    """
+    matcher, data = run.matcher, run.data
+    if not matcher.model.similarity.exact:
+        raise RunError(f"{run}: only runs whose score is one inner product can be packed")
+    data = replace(data, image=in_eight_bits(data.image), text=in_eight_bits(data.text))
+    config, small = replace(matcher.config, image=data.image, text=data.text), Run(folder)
+    Matcher(matcher.model, config, matcher.vocabulary).save(folder, eight_bits=True)
+    train, test = (
+        prepare_split(data, name, matcher.vocabulary, advance) for name in (data.train, data.test)
+    )
+    texts = _some(encode(small.matcher.model, train)[1].vectors[:, 0].numpy())
+    Bank.write(small.path("bank"), texts, NEAREST, WEIGHT)
+    shipped = _judged(small.matcher, Bank.read(small.path("bank")), test)
+    export_run(small)
+    packed = Packed(folder, _megabytes(small), run.metrics["measures"], shipped)
+    if packed.megabytes > LARGEST:
+        raise RunError(f"{folder} holds {packed.megabytes:.1f} MB of weights; {LARGEST:g} may be")
+    _describe(packed, run, data, len(texts), len(train.images))
+    return packed
+
+
+def _megabytes(run: Run) -> float:
+    files = (*run.folder.glob("*.safetensors"), *run.path("onnx").iterdir())
+    return sum(file.stat().st_size for file in files) / 1e6
+
+
+def _describe(packed: Packed, run: Run, data: DataSpec, texts: int, photographs: int) -> None:
+    """Write the recipe's row, the measures and the card of a packed run."""
+    small, record, judged = Run(packed.folder), run.recipe_row, run.metrics
+    # A path would reveal the machine it was made on.
+    names = {"corpus": Path(data.corpus).name, "also": [Path(path).name for path in data.also]}
+    shown = record["data"] | names | {"image": data.image, "text": data.text}
+    write_json(small.path("recipe"), record | {"data": shown})
+    write_json(small.path("metrics"), judged | {"measures": dict(packed.shipped)})
+    kept = {"megabytes": packed.megabytes, "texts": texts, "nearest": NEAREST, "weight": WEIGHT}
+    kept["photographs"] = photographs
+    rows = {"as trained": packed.trained, "as shipped": packed.shipped}
+    card = packed_card(small.config, shown, judged, kept, rows)
+    write_atomic(small.path("card"), card.encode())
+
+
+def _some(texts: Float32[ndarray, "text dim"]) -> Float32[ndarray, "chosen dim"]:
+    """As many training texts as the bank holds, drawn with a fixed seed."""
+    if len(texts) <= TEXTS:
+        return texts
+    return texts[np.sort(np.random.default_rng(0).choice(len(texts), TEXTS, replace=False))]
+
+
+def _judged(matcher: Matcher, bank: Bank, dataset: Dataset) -> Measures:
+    """What the packed run scores as search uses it: pictures corrected, queries as they are."""
+    images, texts = encode(matcher.model, dataset)
+    scores = score_matrix(matcher.model.similarity, images, texts).numpy()
+    popular = bank.popularity(images.vectors[:, 0].numpy())
+    return judge(corrected(scores, popular, np.zeros(len(texts))), dataset.corpus).measures

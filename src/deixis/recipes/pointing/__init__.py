@@ -1,0 +1,1 @@
+"""A text run and a place head judged together, and their table."""

@@ -1,0 +1,1 @@
+"""What a recipe yields: derived rows, the printed table, figures, a model card."""

@@ -1,0 +1,37 @@
+"""Rows that stand beside a paper's numbers are trained as the paper, or its code, says."""
+
+from pathlib import Path
+
+import pytest
+
+from deixis.recipes.recipe import Recipe
+
+RECIPES = Path(__file__).parents[2] / "recipes"
+SET_MODULE = "text.head.query"  # its rate is one of those the supplement of DivE scales
+
+
+@pytest.mark.parametrize(
+    ("row", "lr", "factor"),
+    [("ResNet-152 trained from epoch 50", 2e-3, 0.01),
+     ("ResNet-152 trained from epoch 50, GloVe", 2e-3, 0.01),
+     ("ResNet-152 trained from epoch 50, COCO", 1e-3, 0.1)],
+)  # fmt: skip
+def test_rates_of_dive_on_a_grid_are_those_of_the_corpus(row, lr, factor):
+    train = Recipe.load(RECIPES / "dive_grid.toml").row(f"DivE, {row}").train
+    assert (train.lr, train.rates[SET_MODULE]) == (lr, factor)
+
+
+@pytest.mark.parametrize(
+    ("row", "other", "same"),
+    [("VSE∞", "dive_regions", "VSE∞"), ("VSE∞, 16 times as wide", "dive_regions", "VSE∞"),
+     ("DivE", "dive_regions", "DivE"), ("SCAN", "scan", "t-i LSE")],
+)  # fmt: skip
+def test_each_row_of_the_cost_table_trains_as_its_own_paper_does(row, other, same):
+    train = Recipe.load(RECIPES / "dive_cost.toml").row(row).train
+    assert train == Recipe.load(RECIPES / f"{other}.toml").row(same).train
+
+
+@pytest.mark.parametrize("recipe", ["dive_grid", "dive_regions", "pvse"])
+def test_glove_is_the_file_that_the_published_code_loads(recipe):
+    texts = {row.data.text for row in Recipe.load(RECIPES / f"{recipe}.toml").rows}
+    assert texts == {"words", "words:data/glove.840B.300d.txt"}

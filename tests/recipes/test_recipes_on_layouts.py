@@ -1,0 +1,66 @@
+"""Every recipe starts on the official layout of its own corpus: all rows, a few steps, narrow."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from deixis.evaluation.protocols import coco_judgements
+from deixis.features.backbones.backbone import vectors_of
+from deixis.features.backbones.tower_names import split_side
+from deixis.features.backbones.trainable_inputs import PREFIX
+from deixis.recipes.recipe import REHEARSED, Recipe
+from deixis.recipes.results.printed_table import Report
+from layouts.eccv_caption import write_eccv_caption
+from layouts.of_recipes import lay_out
+
+RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder where corpora unpack once, as they would on a disk."""
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(autouse=True)
+def _at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("DEIXIS_CACHE", str(home / "cache"))
+    folder = home / "eccv_caption"
+    if not folder.exists():
+        write_eccv_caption(folder)
+    monkeypatch.setattr(coco_judgements, "_data_folder", lambda: folder)
+
+
+@pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
+def test_the_recipe_runs_on_the_layout_of_its_own_corpus(path, home, tmp_path):
+    whole = Recipe.load(path)
+    for row in whole.rows:
+        inputs = (row.data.image, row.data.text)
+        tuned = {name.removeprefix(PREFIX) for name in inputs if name.startswith(PREFIX)}
+        towers = {split_side(path)[0] for path in tuned}
+        towers |= {vectors_of(row.data.text)} - {"", "glove"}
+        towers |= {str(Path(row.options["bert"]).parent)} if "bert" in row.options else set()
+        for corpus in (row.data.corpus, *row.data.also):
+            lay_out(home, corpus, towers)
+    rehearsed = Recipe.load(path, rehearse=True)
+    report = rehearsed.run(tmp_path)
+    for row, of in zip(rehearsed.rows, whole.rows, strict=True):
+        counts = {key: getattr(row.data, key) for key in REHEARSED}
+        assert row.data == replace(of.data, **counts), "only counts may be smaller"
+        assert (row.label, row.start, row.offline) == (of.label, of.start, of.offline)
+    for key in ("judge", "derived", "costs", "cost_split"):
+        assert getattr(rehearsed, key) == getattr(whole, key), key
+    _has_every_line(whole, report)
+
+
+def _has_every_line(recipe: Recipe, report: Report) -> None:
+    """Every row was measured, and everything the paper prints has its column."""
+    printed = {line.label: line.printed for line in (*recipe.rows, *recipe.derived)}
+    lines = {line.label: line for line in report.lines}
+    assert set(printed) <= set(lines)
+    for label, numbers in printed.items():
+        assert lines[label].seeds and lines[label].printed == numbers
+        assert set(numbers) <= set(report.columns), label
+        assert set(numbers) <= set(lines[label].seeds[0]), label
