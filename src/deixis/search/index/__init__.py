@@ -1,0 +1,1 @@
+"""Engines that find the best rows for a query vector."""

@@ -1,0 +1,1 @@
+"""The library on disk: generations of vectors, their manifest, indexing and status."""

@@ -1,0 +1,1 @@
+"""Picture files on disk: found, opened, measured and encoded."""

@@ -1,0 +1,1 @@
+"""Queries, filters, and the searcher that answers them."""
