@@ -1,5 +1,6 @@
 """Shares are what the scorer that ranked a picture really loses, word by word, place by place."""
 
+import json
 import sys
 from pathlib import Path
 
@@ -10,22 +11,23 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "search"))
 
-from fake_encoder import FakeEncoder
 
-from deixis.errors import DataError
-from deixis.explain.covering import CELLS, covered
-from deixis.explain.why import explain, without_stroke, without_word
-from deixis.features.alignment import Drawn, Link
-from deixis.features.narration import Point, TimedWord
-from deixis.features.words import Vocabulary
+from deixis.errors import DataError, RunError, SearchError
+from deixis.explanation.attribution import explain, without_stroke, without_word
+from deixis.features.store.image_files import opened_by
+from deixis.features.trace.drawing import Drawing, Link
+from deixis.features.trace.narration import Point, TimedWord
+from deixis.features.words.vocabulary import Vocabulary
 from deixis.methods import load_all
-from deixis.methods.matcher import Matcher, RunConfig
-from deixis.methods.model import Sizes, methods
-from deixis.search.asking import ask
-from deixis.search.matching import RunEncoder
-from deixis.search.parts import Encoded, Parts
-from deixis.search.query import Query
-from deixis.types import Regions
+from deixis.methods.model import methods
+from deixis.runs.matcher import Matcher
+from deixis.runs.run_config import RunConfig
+from deixis.search.encoders.embedded_parts import EmbeddedParts, EncodedFiles
+from deixis.search.encoders.torch_encoder import TorchEncoder
+from deixis.search.query.encode_queries import encode_queries
+from deixis.search.query.query import Query
+from deixis.types import Regions, Sizes
+from fake_encoder import FakeEncoder
 
 TEXT = "a red dog"
 
@@ -47,7 +49,7 @@ def run_of(method):
     sizes = Sizes(region=8, vocabulary=vocabulary.size)
     options = {key: value for key, value in method.items() if key != "name"}
     model = methods.build(method["name"], options).model(sizes)
-    run = RunEncoder(Path("nowhere"))
+    run = TorchEncoder(Path("nowhere"))
     run.matcher = Seen(model, RunConfig(method, sizes, "lite0", "words"), vocabulary)
     return run
 
@@ -89,7 +91,7 @@ def test_shares_are_what_the_scorer_loses(run):
     assert np.abs(found.together).max() > 1e-4
 
 
-def test_a_query_of_one_word_is_told_against_no_words(run):
+def test_a_query_of_one_word_is_compared_with_no_words(run):
     found = explain(run, Query(text="dog"), Path("a.jpg"))
     nothing = score(run.matcher, "", [0, 1, 2, 3])
     assert found.words[0] == pytest.approx(found.score - nothing, abs=1e-5)
@@ -110,33 +112,31 @@ def test_sets_show_what_each_element_looks_at():
 
 
 STROKES = tuple(tuple(Point(x + i / 50, 0.5, i / 10) for i in range(5)) for x in (0.1, 0.7))
-POINTED = {"text": TEXT, "strokes": STROKES, "links": (Link(2, 5, 0), Link(6, 9, 1))}
+LINKS = (Link(2, 5, 0), Link(6, 9, 1))
 
 
 def test_with_a_trace_shares_are_of_the_fused_score():
     options = {"dim": 16, "word_dim": 8, "heads": 2, "query_depth": 1, "image_depth": 1}
     run = run_of({"name": "text_trace", "fusion": "word", **options})
-    query = Query(**POINTED, trace_weight=0.7)
+    query = Query(TEXT, drawing=Drawing(STROKES, links=LINKS, weight=0.7))
     found = explain(run, query, Path("a.jpg"))
-    (asked,) = ask(run, [query])
+    (encoded,) = encode_queries(run, [query])
     image = run.encode_image([Path("a.jpg")]).parts.vectors[0, 0]
-    assert found.score == pytest.approx(float(asked.whole[0] @ image), abs=1e-5)
-    assert found.text_score == pytest.approx(float(asked.words[0] @ image), abs=1e-5)
+    assert found.score == pytest.approx(float(encoded.whole[0] @ image), abs=1e-5)
+    assert found.text_score == pytest.approx(float(encoded.text[0] @ image), abs=1e-5)
     assert found.score != pytest.approx(found.text_score, abs=1e-4)
-    one = Query(TEXT, strokes=STROKES[:1], links=POINTED["links"][:1], trace_weight=0.7)
-    (less,) = ask(run, [one])
+    one = Query(TEXT, drawing=Drawing(STROKES[:1], links=LINKS[:1], weight=0.7))
+    (less,) = encode_queries(run, [one])
     assert found.strokes[1] == pytest.approx(found.score - float(less.whole[0] @ image), abs=1e-5)
 
 
 def test_a_word_taken_away_takes_the_strokes_along_that_only_it_had():
-    drawn = Drawn(
-        TEXT, STROKES, tuple(TimedWord(w, 0.0, 1.0) for w in TEXT.split()), POINTED["links"]
-    )
-    less = without_word(drawn, 1)
-    assert (less.text, less.strokes, less.links) == ("a  dog", STROKES[1:], (Link(3, 6, 0),))
+    drawing = Drawing(STROKES, tuple(TimedWord(w, 0.0, 1.0) for w in TEXT.split()), LINKS)
+    text, less = without_word(TEXT, drawing, 1)
+    assert (text, less.strokes, less.links) == ("a  dog", STROKES[1:], (Link(3, 6, 0),))
     assert [word.text for word in less.words] == ["a", "dog"]
-    phrase = Drawn(TEXT, STROKES, links=(Link(0, 9, 0), Link(6, 9, 1)))
-    assert without_word(phrase, 1).links == (Link(0, 6, 0), Link(3, 6, 1))
+    phrase = Drawing(STROKES, links=(Link(0, 9, 0), Link(6, 9, 1)))
+    assert without_word(TEXT, phrase, 1)[1].links == (Link(0, 6, 0), Link(3, 6, 1))
     assert without_stroke(phrase, 0).links == (Link(6, 9, 0),)
 
 
@@ -148,32 +148,69 @@ class Brightness(FakeEncoder):
     def encode_image(self, files):
         vectors = []
         for file in files:
-            with Image.open(file) as picture:
+            with Image.open(opened_by(file)) as picture:
                 grey = np.asarray(picture.convert("L").resize((2, 2), Image.Resampling.BOX))
             vectors.append(grey.ravel().astype(np.float32) / 255)
-        return Encoded(Parts(np.stack(vectors)[:, None], np.ones((len(files), 1), dtype=bool)), {})
+        return EncodedFiles(
+            EmbeddedParts(np.stack(vectors)[:, None], np.ones((len(files), 1), dtype=bool)), {}
+        )
 
     def encode_text(self, texts):
         names = ("left", "right")
         vectors = [[name in text for name in names] + [False] * 2 for text in texts]
-        return Parts(np.array(vectors, dtype=np.float32)[:, None], np.ones((len(texts), 1), bool))
+        return EmbeddedParts(
+            np.array(vectors, dtype=np.float32)[:, None], np.ones((len(texts), 1), bool)
+        )
 
     def score(self, texts, images):
         return texts.vectors[:, 0] @ images.vectors[:, 0].T
 
 
-def test_a_model_of_whole_pictures_is_asked_with_places_covered(tmp_path):
-    """The top left is white and the rest black: covering it must be what the word loses."""
-    picture = Image.new("RGB", (400, 300))
-    picture.paste("white", (0, 0, 200, 150))
-    picture.save(tmp_path / "a.png")
+def test_a_model_of_whole_pictures_shares_out_words_and_shows_no_places(tmp_path):
+    """Covered places peak in the right box no more often than the centre lies there."""
+    Image.new("RGB", (400, 300), "white").save(tmp_path / "a.png")
     found = explain(Brightness(), Query(text="the left"), tmp_path / "a.png")
-    assert found.by == "covering"
+    assert found.by == "words"
     assert found.score == pytest.approx(1.0, abs=1e-3)
     assert found.words.tolist() == pytest.approx([0, 1], abs=1e-3)
-    grid = found.places.reshape(CELLS, CELLS)
-    assert grid[:2, :2].min() > 0.05
-    assert np.abs(grid[3:]).max() < 1e-3
-    np.testing.assert_allclose(found.together[1], found.places, atol=1e-6)
-    assert np.abs(found.together[0]).max() == 0
-    assert len(covered(Brightness(), tmp_path / "a.png").parts) == CELLS**2 + 2
+    assert len(found.boxes) == len(found.places) == len(found.maps) == found.drop == 0
+
+
+def test_the_command_explains_by_a_library_or_a_model_and_draws(tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from deixis.cli import explain as _  # noqa: F401
+    from deixis.cli.command import app
+    from deixis.explanation import attribution
+    from deixis.search.library import library
+
+    Image.new("L", (40, 20), 200).save(tmp_path / "a.png")
+    for module in (attribution, library):
+        monkeypatch.setattr(module, "load_encoder", lambda model: Brightness())
+    given = [str(tmp_path / "a.png"), "the left"]
+    done = CliRunner().invoke(
+        app, ["explain", str(tmp_path), *given, "--to", str(tmp_path / "why.png")]
+    )
+    assert done.exit_code == 0, done.output
+    lines = done.output.splitlines()
+    score = float(lines[0].split()[1])
+    assert [line.split()[1] for line in lines[1:3]] == ["the", "left"]
+    assert "says nothing of places" in lines[3]
+    assert float(lines[2].split()[0]) == pytest.approx(score, abs=1e-3)
+    with Image.open(tmp_path / "why.png") as drawn:
+        assert drawn.width > 40
+    done = CliRunner().invoke(app, ["explain", str(tmp_path), *given, "--json"])
+    assert json.loads(done.output)["words"][1]["start_char"] == 4
+
+
+def test_a_model_that_is_not_there_and_a_broken_picture_are_named(tmp_path):
+    with pytest.raises(RunError, match="no library or run folder at nowhere"):
+        explain("nowhere", "the left", tmp_path / "a.png")
+
+    class Broken(Brightness):
+        def encode_image(self, files):
+            parts = EmbeddedParts(np.zeros((0, 1, 4), np.float32), np.zeros((0, 1), dtype=bool))
+            return EncodedFiles(parts, {0: "cut short"})
+
+    with pytest.raises(SearchError, match=r"a\.png cannot be explained: cut short"):
+        explain(Broken(), "the left", tmp_path / "a.png")

@@ -9,16 +9,22 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from deixis.errors import RunError
-from deixis.explain.draw import gate_panels, heated, region_panels, sheet, word_panels
-from deixis.explain.page import page
-from deixis.explain.sight import mean_gate, see, see_swapped
-from deixis.features.packed import PackedRegions
-from deixis.features.words import Vocabulary
+from deixis.explanation.attention_view import attention_view, attention_views, mean_gate
+from deixis.features.store.packed import PackedRegions
+from deixis.features.words.vocabulary import Vocabulary
 from deixis.methods.bfan import BFAN
 from deixis.methods.camp import CAMP, ReleasedCAMP
-from deixis.methods.matcher import Matcher, RunConfig
-from deixis.methods.model import Sizes
 from deixis.methods.scan import SCAN
+from deixis.pages.attention_page import attention_page
+from deixis.pages.figures.attention_panels import (
+    attention_sheet,
+    gate_panels,
+    region_panels,
+    word_panels,
+)
+from deixis.runs.matcher import Matcher
+from deixis.runs.run_config import RunConfig
+from deixis.types import Sizes
 
 SIZES = Sizes(region=6, vocabulary=9)
 WORDS = Vocabulary(("a", "ball", "dog", "red"))
@@ -66,16 +72,16 @@ def pairs(tmp_path):
 @pytest.mark.parametrize("method", ATTENDING, ids=repr)
 def test_attention_adds_up_and_the_score_is_the_models(method, pairs):
     matcher = matcher_of(method)
-    sight = see(matcher, pairs[0])
-    assert sight.words == ("<start>", "a", "red", "ball", "<end>")
-    shown = [table for table in (sight.to_words, sight.to_regions) if table is not None]
+    view = attention_view(matcher, pairs[0])
+    assert view.words == ("<start>", "a", "red", "ball", "<end>")
+    shown = [table for table in (view.to_words, view.to_regions) if table is not None]
     assert shown
     for table in shown:
         np.testing.assert_allclose(table.sum(axis=1), 1.0, atol=1e-5)
     images, texts = matcher.encode_image([pairs[0][0]]), matcher.encode_text([pairs[0][1]])
-    assert sight.score == pytest.approx(matcher.similarity(images, texts).item(), abs=1e-6)
-    assert sheet(sight).width > 0
-    assert json.dumps(sight.to_dict())
+    assert view.score == pytest.approx(matcher.similarity(images, texts).item(), abs=1e-6)
+    assert attention_sheet(view).content("png").startswith(b"\x89PNG")
+    assert json.dumps(view.to_dict())
 
 
 def test_word_pieces_with_frozen_states_are_shown_by_name(pairs):
@@ -83,64 +89,55 @@ def test_word_pieces_with_frozen_states_are_shown_by_name(pairs):
     config = RunConfig({"name": "camp"}, sizes, "three", "minilm")
     matcher = Matcher(CAMP(dim=8).model(sizes), config, None)
     matcher.__dict__["_image_backbone"] = ThreeRegions()
-    sight = see(matcher, pairs[0])
-    assert sight.words == ("[CLS]", "a", "red", "ball", "[SEP]")
-    assert sight.to_regions.shape == (5, 3)
+    view = attention_view(matcher, pairs[0])
+    assert view.words == ("[CLS]", "a", "red", "ball", "[SEP]")
+    assert view.to_regions.shape == (5, 3)
 
 
 def test_a_model_without_attention_is_refused_with_the_reason(pairs):
     base = matcher_of(CAMP(dim=8, word_dim=4, attend=False, fuse=False))
     with pytest.raises(RunError, match="method 'camp' compares whole items"):
-        see(base, pairs[0])
+        attention_view(base, pairs[0])
 
 
 def test_two_pairs_are_shown_as_given_and_swapped(pairs):
-    sights = see_swapped(matcher_of(ATTENDING[0]), pairs)
-    assert [(s.picture.stem, s.text, s.belongs) for s in sights] == [
+    views = attention_views(matcher_of(ATTENDING[0]), pairs)
+    assert [(s.picture.stem, s.text, s.given) for s in views] == [
         ("sea", "a red ball", True),
         ("field", "a dog <b>", True),
         ("sea", "a dog <b>", False),
         ("field", "a red ball", False),
     ]
-    gates = np.concatenate([np.concatenate([s.region_gates, s.word_gates]) for s in sights[2:]])
-    assert mean_gate(sights, belongs=False) == pytest.approx(gates.mean(), abs=1e-6)
+    gates = np.concatenate([np.concatenate([s.region_gates, s.word_gates]) for s in views[2:]])
+    assert mean_gate(views, given=False) == pytest.approx(gates.mean(), abs=1e-6)
 
 
 def test_there_is_a_panel_for_every_word_and_every_region(pairs):
-    sight = see(matcher_of(ATTENDING[0]), pairs[0])
-    assert (len(word_panels(sight)), len(region_panels(sight))) == (5, 3)
-    assert len(gate_panels(sight)) == 1
-    one_way = see(matcher_of(SCAN(dim=8, word_dim=4)), pairs[0])
+    view = attention_view(matcher_of(ATTENDING[0]), pairs[0])
+    assert (len(word_panels(view)), len(region_panels(view))) == (5, 3)
+    assert len(gate_panels(view)) == 1
+    one_way = attention_view(matcher_of(SCAN(dim=8, word_dim=4)), pairs[0])
     assert not gate_panels(one_way)
     assert (len(word_panels(one_way)), len(region_panels(one_way))) == (5, 0)
 
 
-def test_a_picture_is_reddest_where_the_weight_is():
-    grey = Image.new("RGB", (100, 100), (128, 128, 128))
-    drawn = np.asarray(heated(grey, BOXES, np.array([0.1, 0.8, 0.1])), dtype=int)
-    red = drawn[:, :, 0] - drawn[:, :, 2]
-    assert red[25, 25] > 3 * red[75, 75] > 0
-    even = np.asarray(heated(grey, np.tile(BOXES, (4, 1)), np.full(12, 1 / 12)), dtype=int)
-    assert (even[:, :, 0] - even[:, :, 2]).max() < red[25, 25] / 2  # no preference stays pale
-
-
 def test_the_page_stands_alone_and_shows_texts_as_text(pairs):
     checked = {"gate": 61.2, "gate_swapped": 48.9}
-    content = page("sights", see_swapped(matcher_of(ATTENDING[0]), pairs), checked)
-    assert content.count("data:image/png;base64,") == 4
+    content = attention_page("views", attention_views(matcher_of(ATTENDING[0]), pairs), checked)
+    assert content.count("data:image/jpeg;base64,") == 4 * (1 + 5 + 3)
     assert "a dog &lt;b&gt;" in content
-    assert not re.search(r"(src|href)='(?!data:)", content)
+    assert not re.search(r'(src|href)="(?!data:|#)', content)
     assert "Mean gate of the given pairs" in content
-    assert "0.612 where a text belongs, 0.489 where swapped" in content
+    assert "0.612 for matching pairs, 0.489 for swapped ones" in content
 
 
 def test_the_verb_writes_drawings_and_a_page(monkeypatch, pairs, tmp_path):
-    from deixis.cli import explain  # noqa: F401
-    from deixis.cli.app import app
+    from deixis.cli import attention  # noqa: F401
+    from deixis.cli.command import app
 
-    monkeypatch.setattr("deixis.methods.matcher.load", lambda run: matcher_of(ATTENDING[0]))
+    monkeypatch.setattr("deixis.runs.matcher.load", lambda run: matcher_of(ATTENDING[0]))
     given = [str(part) for pair in pairs for part in pair]
-    done = CliRunner().invoke(app, ["explain", "run", *given, "--to", str(tmp_path / "out")])
+    done = CliRunner().invoke(app, ["attention", "run", *given, "--to", str(tmp_path / "out")])
     assert done.exit_code == 0, done.output
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert written == ["1.png", "2.png", "3.png", "4.png", "index.html"]

@@ -1,19 +1,18 @@
 """A picture without each of its regions: for models that compare them."""
 
-from pathlib import Path
-
 import numpy as np
 import torch
 
-from deixis.explain.sets import WatchedHead, attention_of
-from deixis.explain.views import Views
-from deixis.methods.matcher import Matcher
-from deixis.search.parts import Parts
+from deixis.explanation.perturbed_views import PerturbedViews
+from deixis.explanation.slot_attention import WatchedHead, attention_maps
+from deixis.features.store.image_files import PictureSource
+from deixis.runs.matcher import Matcher
+from deixis.search.encoders.embedded_parts import EmbeddedParts
 from deixis.types import Regions, map_tensors
 
 
 @torch.no_grad()
-def removed(matcher: Matcher, picture: Path) -> Views | None:
+def removed(matcher: Matcher, picture: PictureSource) -> PerturbedViews | None:
     """Encode an image as it is and without each region; None when that changes nothing."""
     regions = matcher.regions([picture])
     if regions.boxes is None or int(regions.mask.sum()) < 2:
@@ -24,9 +23,11 @@ def removed(matcher: Matcher, picture: Path) -> Views | None:
     present = regions.mask[0].numpy()
     looks = np.zeros((0, int(present.sum())))
     if isinstance(matcher.model.image.head, WatchedHead):
-        looks = attention_of(matcher.model.image, regions)[0, -1].numpy()[:, present]
-    parts = Parts(images.vectors.numpy().astype(np.float32, copy=False), images.mask.numpy())
-    return Views("removal", parts, regions.boxes[0].numpy()[present], looks=looks)
+        looks = attention_maps(matcher.model.image, regions).shares[0, -1].numpy()[:, present]
+    parts = EmbeddedParts(
+        images.vectors.numpy().astype(np.float32, copy=False), images.mask.numpy()
+    )
+    return PerturbedViews("removal", parts, regions.boxes[0].numpy()[present], looks=looks)
 
 
 def without_each(regions: Regions) -> Regions:

@@ -1,36 +1,22 @@
-"""What the sets of a model are like: spread, idle slots, what each element looks at and means."""
+"""Set embeddings: how far they spread, which slots are idle, which text an element is near."""
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
-from deixis.encoders.encoder import Encoder
-from deixis.errors import RunError
-from deixis.types import Embedding, Regions
-
-
-@runtime_checkable
-class WatchedHead(Protocol):
-    """A head whose elements attend to places, and which shows it."""
-
-    def watch(
-        self, places: Float[Tensor, "item place size"], mask: Bool[Tensor, "item place"], /
-    ) -> Float[Tensor, "item round part place"]:
-        """What share each element takes from each place, round by round."""
-        ...
+from deixis.types import Embedding
 
 
 @dataclass(frozen=True)
 class SetHealth:
     """Whether sets have collapsed and whether slots are idle."""
 
-    image_variance: float  # mean circular variance; 0: all elements of a set are one
+    image_variance: float  # mean circular variance; 0 if all elements of a set are equal
     text_variance: float
-    image_wins: tuple[float, ...]  # share of matching pairs whose best cosine a slot takes part in
+    image_wins: tuple[float, ...]  # share of matching pairs whose best cosine is this slot's
     text_wins: tuple[float, ...]
 
     def logs(self) -> tuple[float, float]:
@@ -55,7 +41,7 @@ def health(images: Embedding, texts: Embedding, pairs: Int[Tensor, "pair 2"]) ->
 def circular_variance(vectors: Float[Tensor, "item part dim"]) -> Float[Tensor, " item"]:
     """How far the unit vectors of a set point apart.
 
-    *Formula*: ``1 − ‖mean_k x_k‖``: 0 when all are one, 1 when they cancel out.
+    *Formula*: ``1 − ‖mean_k x_k‖``: 0 when all are equal, 1 when they cancel out.
 
     >>> circular_variance(torch.tensor([[[1.0, 0.0], [1.0, 0.0]], [[1.0, 0.0], [-1.0, 0.0]]]))
     tensor([0., 1.])
@@ -64,17 +50,9 @@ def circular_variance(vectors: Float[Tensor, "item part dim"]) -> Float[Tensor, 
 
 
 def nearest_texts(elements: Float[Tensor, "part dim"], texts: Embedding) -> Int[Tensor, " part"]:
-    """The text that holds the element nearest to each of some image's elements."""
+    """For each element of an image, the text with the nearest element."""
     cosines = torch.einsum("kd,tld->ktl", elements, texts.vectors)
     return cosines.amax(dim=2).argmax(dim=1)
-
-
-@torch.no_grad()
-def attention_of(encoder: Encoder, regions: Regions) -> Float[Tensor, "image round part region"]:
-    """What each element of each image looks at, round by round."""
-    if not isinstance(encoder.head, WatchedHead):
-        raise RunError("this model's images are not sets made by attention; try a DivE or PVSE run")
-    return encoder.head.watch(*encoder.body(regions))
 
 
 def _shares(winners: Int[Tensor, " pair"], parts: int) -> tuple[float, ...]:

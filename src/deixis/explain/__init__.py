@@ -1,1 +1,0 @@
-"""Why a picture and a text fit: what their parts found in each other, drawn for people."""

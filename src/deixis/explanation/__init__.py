@@ -1,0 +1,1 @@
+"""Why a picture and a text match: attribution, attention, and the health of sets."""

@@ -1,0 +1,54 @@
+"""Explain a picture file, and show the explanation."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from PIL import Image
+
+from deixis.errors import DataError
+from deixis.explanation.attribution import Explanation, explain
+from deixis.explanation.explanation_picture import explanation_picture
+from deixis.features.places.cell_grid import SIDE as SIDE_CELLS
+from deixis.features.store.image_files import open_picture
+from deixis.files import replacing
+
+SIDE = 480  # pixels of the drawn picture's longer side
+
+
+def explain_file(model: str, picture: Path, text: str, drawing: Path | None = None) -> Explanation:
+    """Explain why a text fits a picture; where a file is named, draw the explanation into it."""
+    kind = None if drawing is None else _format(drawing)
+    found = explain(model, text, picture)
+    if drawing is not None:
+        shown = open_picture(picture, SIDE)
+        shown.thumbnail((SIDE, SIDE))
+        with replacing(drawing) as temporary:
+            explanation_picture(found, text, shown).save(temporary, kind)
+    return found
+
+
+def _format(path: Path) -> str:
+    """The format a picture's name asks for; its temporary name would not say it."""
+    kind = Image.registered_extensions().get(path.suffix.lower())
+    if kind not in Image.SAVE:
+        raise DataError(f"'{path}' is no name of a picture; call it {path.with_suffix('.png')}")
+    return kind
+
+
+def place_lines(found: Explanation, text: str) -> Iterator[str]:
+    """What an explanation says about places, line by line."""
+    if found.maps:
+        judged = "not measured" if found.game is None else f"{found.game:.1f} %"
+        yield f"where each phrase is, if it is there (peak in the box people drew: {judged})"
+        for one in found.maps:
+            y, x = divmod(int(one.cells.argmax()), SIDE_CELLS)
+            said = "something" if one.span is None else text[slice(*one.span)]
+            yield f"  x {(x + 0.5) / SIDE_CELLS:.2f}, y {(y + 0.5) / SIDE_CELLS:.2f}  {said}"
+    elif len(found.places):
+        yield "places that add most"
+        for place in found.places.argsort()[::-1][:3]:
+            xmin, xmax, ymin, ymax = found.boxes[place, :4]
+            share = f"{found.places[place]:+.3f}"
+            yield f"  {share}  x {xmin:.2f} to {xmax:.2f}, y {ymin:.2f} to {ymax:.2f}"
+    else:
+        yield "this model sees a picture as a whole and says nothing of places"
