@@ -1,0 +1,1 @@
+"""Charts and drawings, for pages and for papers."""
