@@ -56,3 +56,20 @@ def draw(page, x: float, y: float, radius: float = 0.12) -> None:
 
 def picture_file(folder: Path) -> Path:
     return sorted(folder.glob("*.png"))[7]
+
+
+def sent_by(page, act):
+    """What the page asks the server when something is done, after all that was asked before."""
+    # The page's own clock: on a busy machine its timers may be late, but never out of order.
+    page.evaluate("new Promise(done => setTimeout(done, 700))")
+    with page.expect_request(lambda request: "/v1/search" in request.url) as waiting:
+        act()
+    request, answer = waiting.value, waiting.value.response()
+    assert answer.status == 200
+    return request.post_data_json, answer.json()
+
+
+def type_words(page, text="a red car and a dog on the beach"):
+    """Enter words at the caret, at once: typed slowly, the page would ask for their beginning."""
+    page.locator("#text").focus()
+    page.keyboard.insert_text(text)

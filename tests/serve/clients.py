@@ -14,7 +14,7 @@ Answers = list[tuple[int, float]]
 
 
 async def ask(url: str, number: int, until: float, answers: Answers) -> None:
-    """Ask again and again over one connection; when told to come back, do so."""
+    """Ask again and again over one connection; when asked to come back, do so."""
     place = urlsplit(url)
     path = f"/v1/search?k=24&text={quote(f'client {number}')}"
     request = f"GET {path} HTTP/1.1\r\nHost: {place.netloc}\r\n\r\n".encode()

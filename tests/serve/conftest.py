@@ -2,43 +2,59 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
-from PIL import Image
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "search"))
+sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from fake_encoder import FakeEncoder
+from browser import FLAGS, chromium, serving
 from fastapi.testclient import TestClient
+from made_library import made_library
 
-from deixis.search.library import Library
 from deixis.serve.app import create_app
+from fake_encoder import FakeEncoder
 
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
-    """A library of forty real picture files with labels, encoded by a stand-in."""
-    pictures, folder = tmp_path / "pictures", tmp_path / "library"
-    pictures.mkdir()
-    random = np.random.default_rng(0)
-    rows = []
-    for number in range(40):
-        pixels = random.integers(0, 255, (6, 8, 3), dtype=np.uint8)
-        picture = Image.fromarray(pixels).resize((160, 120), Image.Resampling.NEAREST)
-        picture.save(pictures / f"{number:02}.png")
-        label = "dog" if number % 4 == 0 else "cat"
-        rows.append(f'{{"file_name": "{number:02}.png", "label": "{label}"}}\n')
-    (pictures / "metadata.jsonl").write_text("".join(rows))
-    encoder = FakeEncoder()
-    with Library.open_or_create(folder, encoder) as opened:
-        assert opened.add([pictures], encoder).counts == {"added": 40}
-    return folder
+    return made_library(tmp_path)
 
 
 @pytest.fixture
 def client(library: Path) -> Iterator[TestClient]:
     with TestClient(create_app(library, load=lambda source: FakeEncoder()), LOCAL) as client:
         yield client
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as started:
+        running = started.chromium.launch(executable_path=chromium(), args=list(FLAGS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def page(browser, library):
+    """A page over a library whose stand-in model reads traces; errors of the page fail the test."""
+    app = create_app(library, load=lambda source: FakeEncoder(), adding=True)
+    with serving(app) as url:
+        context = browser.new_context(viewport={"width": 1280, "height": 900})
+        page = context.new_page()
+        errors = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda said: errors.append(said.text) if is_fault(said) else None)
+        page.goto(url)
+        page.get_by_text("40 pictures").wait_for()
+        yield page
+        context.close()
+        assert errors == []
+
+
+def is_fault(said):
+    """Whether the console reports a fault of the page; refused requests have tests of their own."""
+    return said.type == "error" and not said.text.startswith("Failed to load resource")
 
 
 LOCAL = "http://localhost"

@@ -4,19 +4,23 @@ A process of its own, as in use: under the tests' checks of every call a server 
 slower. `serving` says how to start and end one.
 """
 
+import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 
 @contextmanager
-def fake_server(library: Path, *more: str) -> Iterator[tuple[str, subprocess.Popen]]:
+def fake_server(
+    library: Path, *more: str, stderr: int | None = None
+) -> Iterator[tuple[str, subprocess.Popen]]:
     """The address and the process of a server over a library that FakeEncoder made."""
     command = [sys.executable, __file__, "serve", "-l", str(library), "--port", "0", *more]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
     try:
         line = server.stdout.readline()
         yield line.split()[2], server
@@ -28,12 +32,25 @@ def fake_server(library: Path, *more: str) -> Iterator[tuple[str, subprocess.Pop
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent.parent / "search"))
+    sys.path.insert(0, str(Path(__file__).parent.parent))
+    from deixis.cli import main
+    from deixis.search.library import library
+    from deixis.serve import app
+    from deixis.serve.limits import bounded_protocol, guard
     from fake_encoder import FakeEncoder
 
-    from deixis.cli import main
-    from deixis.serve import app
+    class Slow(FakeEncoder):
+        """Takes as long for pictures as a test says."""
 
-    token, _, line, engine = app.create_app.__defaults__
-    app.create_app.__defaults__ = (token, lambda source: FakeEncoder(), line, engine)
+        def encode_image(self, files):
+            time.sleep(float(os.environ.get("DEIXIS_TEST_PICTURE", "0")))
+            return super().encode_image(files)
+
+    token, _, *rest = app.create_app.__defaults__
+    app.create_app.__defaults__ = (token, lambda source: Slow(), *rest)
+    library.load_encoder = lambda source: Slow()
+    for module, name in ((bounded_protocol, "HEAD"), (bounded_protocol, "IDLE"), (guard, "BODY")):
+        limit = os.environ.get(f"DEIXIS_TEST_{name}")  # seconds, where a test cannot wait longer
+        if limit is not None:
+            setattr(module, name, type(getattr(module, name))(limit))
     main()

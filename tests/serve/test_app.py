@@ -1,19 +1,22 @@
 import io
 import json
+import shutil
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from fake_encoder import FakeEncoder
 from fastapi.testclient import TestClient
 from PIL import Image
 
-from deixis.search.library import Library
-from deixis.serve import guard
+from deixis.search.library.library_store import LibraryStore
 from deixis.serve.app import create_app
+from deixis.serve.limits import guard
+from fake_encoder import FakeEncoder
 
 LOCAL = "http://localhost"
+PNG = {"content-type": "image/png"}
+TOKEN = "s3cret-of-sixteen"
 STROKE = [{"x": 0.1, "y": 0.2, "t": 0.0}, {"x": 0.3, "y": 0.4, "t": 0.5}]
 
 
@@ -68,40 +71,44 @@ def test_the_weight_leads_from_the_words_alone_to_the_whole_trace(client):
     assert ids(client.post("/v1/search", json={**asked, "trace_weight": 1})) != alone
 
 
-def test_why_tells_both_scores_both_places_and_what_each_stroke_did(client):
+def test_an_explanation_has_both_scores_both_ranks_and_what_each_stroke_adds(client):
     asked = {"text": "a ball", "traces": [STROKE], "trace_weight": 0.7, "k": 40}
     asked["links"] = [{"start_char": 2, "end_char": 6, "stroke": 0}]
     found = client.post("/v1/search", json=asked).json()
     hit = found["hits"][3]
-    told = client.post("/v1/explain", json={**asked, "id": hit["id"]}).json()
-    assert told["score"] == pytest.approx(hit["score"], abs=1e-5)
-    assert told["text_score"] == pytest.approx(hit["text_score"], abs=1e-5)
-    assert told["rank"] == 4
-    assert told["text_rank"] == found["text_order"].index(hit["id"]) + 1
-    assert len(told["strokes"]) == 1 and told["strokes"][0] != 0
-    assert [word["start_char"] for word in told["words"]] == [0, 2]
+    answer = client.post("/v1/explain", json={**asked, "id": hit["id"]}).json()
+    assert answer["score"] == pytest.approx(hit["score"], abs=1e-5)
+    assert answer["text_score"] == pytest.approx(hit["text_score"], abs=1e-5)
+    assert answer["rank"] == 4
+    assert answer["text_rank"] == found["text_order"].index(hit["id"]) + 1
+    assert len(answer["strokes"]) == 1 and answer["strokes"][0] != 0
+    assert [word["start_char"] for word in answer["words"]] == [0, 2]
     alone = client.post("/v1/explain", json={"text": "a ball", "id": hit["id"]}).json()
     assert alone["score"] == pytest.approx(hit["text_score"], abs=1e-5)
-    assert (alone["text_score"], alone["strokes"], alone["rank"]) == (None, [], told["text_rank"])
+    assert (alone["text_score"], alone["strokes"], alone["rank"]) == (None, [], answer["text_rank"])
 
 
 def test_a_picture_finds_itself_by_upload_and_by_id(client):
     one = ids(client.get("/v1/search", params={"text": "anything"}))[3]
     original = client.get(f"/v1/images/{one}", params={"size": "original"})
     assert original.headers["content-type"] == "image/png"
-    assert ids(client.post("/v1/search/picture", content=original.content))[0] == one
+    assert ids(client.post("/v1/search/picture", content=original.content, headers=PNG))[0] == one
     assert ids(client.get(f"/v1/images/{one}/similar"))[0] == one
 
 
 def test_a_part_of_a_picture_is_another_query(client):
     picture = io.BytesIO()
-    Image.new("RGB", (20, 10), "red").save(picture, "PNG")
+    drawn = Image.new("RGB", (20, 10), "red")
+    drawn.paste("blue", (10, 0, 20, 10))
+    drawn.save(picture, "PNG")
     whole, part = (
-        ids(client.post(f"/v1/search/picture{crop}", content=picture.getvalue()))
+        ids(client.post(f"/v1/search/picture{crop}", content=picture.getvalue(), headers=PNG))
         for crop in ("", "?crop=0,0.5,0,1")
     )
     assert whole != part
-    refused = client.post("/v1/search/picture?crop=0.5,0.1,0,1", content=picture.getvalue())
+    refused = client.post(
+        "/v1/search/picture?crop=0.5,0.1,0,1", content=picture.getvalue(), headers=PNG
+    )
     assert_problem(refused, 422, "crop is '0.5,0.1,0,1'")
 
 
@@ -122,7 +129,7 @@ def test_only_pictures_as_they_were_indexed_are_readable(client, library):
     second.write_bytes(b"something else")
     for hit in hits[:2]:
         answer = client.get(f"/v1/images/{hit['id']}", params={"size": "original"})
-        assert_problem(answer, 404, "changed or vanished")
+        assert_problem(answer, 404, "index again")
     assert_problem(client.get(f"/v1/images/{'0' * 32}"), 404, "there is no picture")
     for path in ("/v1/images/..%2F..%2Fsecret.png", "/ui/..%2f..%2fapp.py", "/ui/../app.py"):
         assert client.get(path).status_code in (404, 422)
@@ -147,8 +154,8 @@ def test_what_cannot_be_asked_is_refused_with_the_reason(client, asked, status, 
 
 
 def test_what_is_no_picture_is_refused_without_naming_a_file(client):
-    answer = client.post("/v1/search/picture", content=b"bad bytes")
-    assert_problem(answer, 400, "'the picture' cannot be searched by: no picture")
+    answer = client.post("/v1/search/picture", content=b"bad bytes", headers=PNG)
+    assert_problem(answer, 400, "the picture is in no known format")
     assert "/tmp" not in answer.text
 
 
@@ -168,14 +175,14 @@ def test_another_host_name_is_refused_without_a_token(library):
 
 
 def test_a_token_opens_the_interface_and_by_a_cookie_the_page(library):
-    app = create_app(library, "s3cret", load=lambda source: FakeEncoder())
+    app = create_app(library, TOKEN, load=lambda source: FakeEncoder())
     with TestClient(app, "http://photos.example") as client:
         assert client.get("/healthz").status_code == 200
         assert_problem(client.get("/v1/library"), 401, "a token is needed")
         assert_problem(client.get("/?token=wrong"), 401, "a token is needed")
-        shown = {"authorization": "Bearer s3cret"}
+        shown = {"authorization": f"Bearer {TOKEN}"}
         assert client.get("/v1/library", headers=shown).status_code == 200
-        answer = client.get("/?token=s3cret", follow_redirects=False)
+        answer = client.get(f"/?token={TOKEN}", follow_redirects=False)
         assert (answer.status_code, answer.headers["location"]) == (303, "/")
         assert "httponly" in answer.headers["set-cookie"].lower()
         assert client.get("/v1/library").status_code == 200
@@ -231,28 +238,38 @@ def test_pictures_indexed_meanwhile_are_found(client, library, monkeypatch):
     assert client.get("/v1/library").json()["pictures"] == 40
     pictures = library.parent / "pictures"
     Image.new("RGB", (30, 30), "blue").save(pictures / "new.png")
-    with Library(library) as opened:
+    with LibraryStore(library) as opened:
         opened.add([pictures], FakeEncoder())
     assert client.get("/v1/library").json()["pictures"] == 41
     assert client.get("/v1/search", params={"text": "x"}).json()["searched"] == 41
 
 
-def test_a_library_that_vanishes_is_told_not_crashed_on(client, library, monkeypatch):
+def test_a_library_that_vanishes_is_reported_not_crashed_on(client, library, monkeypatch):
     monkeypatch.setattr("deixis.serve.worker.FRESH", 0.0)
     assert client.get("/v1/library").status_code == 200
+    assert client.get("/readyz").status_code == 200
     (library / "current").unlink()
     assert_problem(client.get("/v1/search", params={"text": "a"}), 400, "is gone")
+    assert_problem(client.get("/readyz"), 503, "the library is gone")
 
 
-def test_the_library_tells_what_can_be_asked(client, library):
-    told = client.get("/v1/library").json()
-    assert told["labels"] == ["cat", "dog"]
-    assert told["folders"] == [str(library.parent / "pictures")]
-    assert told["reads_traces"] is True
+def test_a_deleted_library_is_not_ready(client, library):
+    assert client.get("/v1/library").status_code == 200
+    shutil.rmtree(library / "generation-1")
+    assert_problem(client.get("/readyz"), 503, "the library is gone")
+    shutil.rmtree(library)
+    assert_problem(client.get("/readyz"), 503, "the library is gone")
+
+
+def test_the_library_describes_what_can_be_asked(client, library):
+    answer = client.get("/v1/library").json()
+    assert answer["labels"] == ["cat", "dog"]
+    assert answer["folders"] == [str(library.parent / "pictures")]
+    assert answer["reads_traces"] is True
 
 
 def test_metrics_count_requests_by_route(client):
     client.get("/v1/search", params={"text": "a"})
-    told = client.get("/metrics").text
-    assert 'deixis_requests_total{route="/v1/search",status="200"} 1.0' in told
-    assert "deixis_waiting 0.0" in told
+    answer = client.get("/metrics").text
+    assert 'deixis_requests_total{route="/v1/search",status="200"} 1.0' in answer
+    assert "deixis_waiting 0.0" in answer

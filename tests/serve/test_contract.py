@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 import schemathesis
 from browser import serving
-from fake_encoder import FakeEncoder
 from fake_server import fake_server
 from hypothesis import HealthCheck, given, settings
 from schemathesis.checks import not_a_server_error
@@ -21,6 +20,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from deixis.serve.app import create_app
+from fake_encoder import FakeEncoder
 
 pytestmark = pytest.mark.slow
 CLIENTS, SECONDS = 64, 30
@@ -48,7 +48,7 @@ def test_every_answer_is_one_the_description_promises(library):
             holds()
 
 
-def test_64_clients_for_30_seconds_get_answers_or_are_told_to_come_back(library, capsys):
+def test_64_clients_for_30_seconds_get_answers_or_are_asked_to_come_back(library, capsys):
     with fake_server(library) as (url, _):
         script = Path(__file__).with_name("clients.py")
         command = [sys.executable, str(script), url, str(CLIENTS), str(SECONDS)]
@@ -59,8 +59,8 @@ def test_64_clients_for_30_seconds_get_answers_or_are_told_to_come_back(library,
     quantiles = statistics.quantiles(taken, n=100)
     with capsys.disabled():
         print(
-            f"\n{CLIENTS} clients, {SECONDS} s: {counts[200]} answered, {counts[503]} told to come "
-            f"back; p50 {1e3 * quantiles[49]:.0f} ms, p99 {1e3 * quantiles[98]:.0f} ms"
+            f"\n{CLIENTS} clients, {SECONDS} s: {counts[200]} answered, {counts[503]} asked to "
+            f"come back; p50 {1e3 * quantiles[49]:.0f} ms, p99 {1e3 * quantiles[98]:.0f} ms"
         )
     assert set(counts) <= {200, 503}
     assert counts[200] > CLIENTS

@@ -15,7 +15,7 @@ def described() -> str:
 
 
 def test_the_committed_interface_is_the_served_one():
-    """Write it anew with: python tests/serve/test_openapi.py."""
+    """Write it again with: python tests/serve/test_openapi.py."""
     assert COMMITTED.read_text(encoding="utf-8") == described()
 
 

@@ -7,21 +7,38 @@ from pathlib import Path
 
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
 from starlette.responses import FileResponse, Response
 
 from deixis import __version__
-from deixis.search.encoder import Encoder
-from deixis.search.opening import open_run
-from deixis.search.searcher import Engine
-from deixis.serve.explaining import router as explaining
-from deixis.serve.guard import Guard
-from deixis.serve.metrics import Measured, Metrics
-from deixis.serve.pictures import Pictures
-from deixis.serve.problems import handle_problems, problem
-from deixis.serve.schemas import LibraryResponse, Problem
-from deixis.serve.searching import router as searching
-from deixis.serve.state import State, state_of
-from deixis.serve.worker import LINE, Opened, Worker
+from deixis.errors import SearchError
+from deixis.search.encoders.load_encoder import load_encoder
+from deixis.search.encoders.search_encoder import SearchEncoder
+from deixis.search.library.current_generation import current_generation
+from deixis.search.query.library_candidates import Engine
+from deixis.search.query.server_proof import prove
+from deixis.serve.decoding.decode_pool import DecodePool
+from deixis.serve.encoded_examples import EncodedExamples
+from deixis.serve.indexing_job import IndexingJob
+from deixis.serve.limits.access_token import checked_token
+from deixis.serve.limits.guard import Guard
+from deixis.serve.limits.lane import Lane
+from deixis.serve.limits.upload_budget import UploadBudget
+from deixis.serve.limits.waiting import LONGEST, answer_of
+from deixis.serve.picture_files import PictureFiles
+from deixis.serve.problem_documents import handle_problems, problem
+from deixis.serve.routes.browse_routes import router as browsing
+from deixis.serve.routes.explain_routes import router as explaining
+from deixis.serve.routes.folder_routes import router as folders
+from deixis.serve.routes.mixed_routes import router as mixing
+from deixis.serve.routes.search_routes import router as searching
+from deixis.serve.routes.speech_routes import router as speaking
+from deixis.serve.schemas import LibraryResponse, ProblemDocument
+from deixis.serve.served_library import FolderLibrary, OpenedLibrary, ServedLibrary
+from deixis.serve.server_metrics import MeasureRequests, Metrics
+from deixis.serve.speech.recogniser import Recogniser, can_recognise
+from deixis.serve.state import ServerState, state_of
+from deixis.serve.worker import LINE, Worker
 
 UI = Path(__file__).parent / "ui"
 LABELS = 60  # offered as filters
@@ -30,22 +47,48 @@ about = APIRouter()
 
 
 def create_app(
-    library: Path,
+    library: Path | ServedLibrary,
     token: str | None = None,
-    load: Callable[[str], Encoder] = open_run,
+    load: Callable[[str], SearchEncoder] = load_encoder,
     line: int = LINE,
     engine: Engine = "exact",
+    adding: bool = False,
 ) -> FastAPI:
-    """Serve a library; without a token only for this machine."""
+    """Serve a library; without a token only for this machine.
+
+    ``adding`` lets callers index folders of this machine, whose pictures they may then see.
+    """
+    checked_token(token)
     metrics = Metrics()
-    worker = Worker(library, load, metrics.batches.observe, line, engine)
-    metrics.watch_line(lambda: worker.waiting)
+    served = FolderLibrary(library, load, engine) if isinstance(library, Path) else library
+    worker = Worker(served, metrics.batches.observe, line)
+    metrics.watch(lambda: worker.waiting, lambda: worker.plain_passes)
+
+    decoder = DecodePool()
+    state = ServerState(
+        worker=worker,
+        examples=Lane("examples", niceness=5, line=32, seconds=15.0),
+        kept_examples=EncodedExamples(),
+        explanations=Lane("explanations", niceness=10, line=8, seconds=LONGEST),
+        speech=Lane("speech", niceness=5, line=4, seconds=30.0),
+        recognise=Recogniser(),
+        decoder=decoder,
+        uploads=UploadBudget(),
+        pictures=PictureFiles(served, decoder),
+        metrics=metrics,
+        indexing=IndexingJob(library) if adding and isinstance(library, Path) else None,
+        folder=library if isinstance(library, Path) else None,
+    )
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         worker.start()
         yield
-        await asyncio.to_thread(worker.stop)
+        lanes = (state.speech, state.explanations, state.examples)
+        stops = [worker.stop, state.decoder.stop, *(lane.stop for lane in lanes)]
+        stops += [] if state.indexing is None else [state.indexing.stop]
+        # Together: each has some seconds, and all of them ten.
+        await asyncio.gather(*map(asyncio.to_thread, stops))
 
     app = FastAPI(
         title="deixis",
@@ -56,11 +99,11 @@ def create_app(
         lifespan=lifespan,
         responses={"4XX": _documented("What was wrong with the request."), "503": _BUSY},
     )
-    app.state.deixis = State(worker, Pictures(library), metrics)
+    app.state.deixis = state
     handle_problems(app)
-    app.add_middleware(Measured, metrics=metrics)
     app.add_middleware(Guard, token=token)
-    for router in (searching, explaining, about):
+    app.add_middleware(MeasureRequests, metrics=metrics)  # before the guard: refusals count too
+    for router in (searching, mixing, browsing, folders, explaining, speaking, about):
         app.include_router(router)
     app.mount("/ui", StaticFiles(directory=UI), name="ui")
     return app
@@ -69,7 +112,9 @@ def create_app(
 @about.get("/v1/library")
 async def library(request: Request) -> LibraryResponse:
     """What can be searched, and with what."""
-    return await asyncio.wrap_future(state_of(request).worker.call(_described))
+    state = state_of(request)
+    described = await answer_of(request, state.worker.call(_described))
+    return described.model_copy(update={"adding": state.indexing is not None})
 
 
 @about.get("/healthz", responses={200: {"content": {"text/plain": {}}}}, response_class=Response)
@@ -80,10 +125,26 @@ async def healthz() -> Response:
 
 @about.get("/readyz", responses={200: {"content": {"text/plain": {}}}}, response_class=Response)
 async def readyz(request: Request) -> Response:
-    """Whether the model is loaded and searches are answered."""
-    if not state_of(request).worker.ready.is_set():
-        return problem(503, "the model is still being loaded")
+    """Whether the model is loaded, the library is there and searches are answered."""
+    state = state_of(request)
+    if not state.worker.ready.is_set():
+        return problem(503, "the model is still being loaded", "not_ready")
+    try:
+        if state.folder is not None:
+            current_generation(state.folder)
+    except SearchError:
+        return problem(503, "the library is gone", "not_ready")
     return Response("ready\n", media_type="text/plain")
+
+
+@about.get("/v1/proof/{name}", include_in_schema=False)
+async def proof(request: Request, name: str) -> dict[str, str]:
+    """Show that this server belongs to the user who left a secret, and serves this library."""
+    folder = state_of(request).folder
+    shown = None if folder is None else prove(name, folder)
+    if shown is None:
+        raise HTTPException(404, "there is no such challenge")
+    return {"proof": shown}
 
 
 @about.get("/metrics", responses={200: {"content": {"text/plain": {}}}}, response_class=Response)
@@ -98,19 +159,21 @@ async def page() -> FileResponse:
     return FileResponse(UI / "index.html", headers={"Cache-Control": "no-cache"})
 
 
-def _described(opened: Opened) -> LibraryResponse:
-    manifest = opened.library.generation.manifest
+def _described(opened: OpenedLibrary) -> LibraryResponse:
+    found = opened.facts(LABELS)
     return LibraryResponse(
-        pictures=len(manifest.live()),
-        folders=manifest.roots(),
-        model=opened.library.header.model[:12],
-        reads_traces=opened.encoder.reads_traces,
-        labels=[label for label, _ in manifest.facts.labels(LABELS)],
+        pictures=found.pictures,
+        folders=list(found.folders),
+        model=found.model[:12],
+        reads_traces=opened.encoder.reads_traces or opened.encoder.places is not None,
+        labels=list(found.labels),
+        hears=can_recognise(),
+        adding=False,
     )
 
 
 def _documented(description: str) -> dict[str, object]:
-    schema = {"application/problem+json": {"schema": Problem.model_json_schema()}}
+    schema = {"application/problem+json": {"schema": ProblemDocument.model_json_schema()}}
     return {"description": description, "content": schema}
 
 

@@ -5,20 +5,20 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
-from deixis.errors import DeixisError, SearchError
-from deixis.search.encoder import Encoder
-from deixis.search.library import Library
-from deixis.search.query import Query, Results
-from deixis.search.searcher import Engine, Searcher
+from deixis.search.query.query import Query, Results
+from deixis.serve.served_library import OpenedLibrary, ServedLibrary
 
 T = TypeVar("T")
-LINE, BATCH = 64, 32  # requests that may wait, queries answered together
-LINGER = 0.003  # seconds a query waits for company
-FRESH = 1.0  # seconds between looks at whether the library changed
+LINE = 256  # requests that may wait
+BATCH = 8  # queries answered together: more cost hardly less each, and who comes next waits longer
+LINGER = 0.003  # seconds a query waits for others to join its batch
+PATIENCE = 15.0  # seconds a request may wait before it is asked to come back later
+ENDING = 3.0  # seconds a running batch has to end when the server does
+FRESH = 1.0  # seconds between checks whether the library changed
 
 
 class BusyError(Exception):
@@ -28,18 +28,10 @@ class BusyError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """A library with its model and searcher, as long as nobody changes it."""
-
-    library: Library
-    encoder: Encoder
-    searcher: Searcher
-
-
-@dataclass(frozen=True, slots=True)
 class _Job:
-    work: Query | Callable[[Opened], Any]
+    work: Query | Callable[[OpenedLibrary], Any]
     done: "Future[Any]"
+    until: float = float("inf")
 
 
 class Worker:
@@ -47,18 +39,14 @@ class Worker:
 
     def __init__(
         self,
-        folder: Path,
-        load: Callable[[str], Encoder],
+        library: ServedLibrary,
         on_batch: Callable[[int], None] = lambda size: None,
         line: int = LINE,
-        engine: Engine = "exact",
     ) -> None:
-        self._folder, self._load, self._on_batch = folder, load, on_batch
-        self._engine: Engine = engine
+        self._library, self._on_batch = library, on_batch
         self._line: queue.Queue[_Job | None] = queue.Queue(maxsize=line)
         self._thread = threading.Thread(target=self._run, name="deixis-worker", daemon=True)
-        self._opened: Opened | None = None
-        self._version: tuple[str, int] | None = None
+        self._opened: OpenedLibrary | None = None
         self._looked = 0.0
         self.ready = threading.Event()
 
@@ -68,25 +56,36 @@ class Worker:
         self._line.put(_Job(lambda opened: self.ready.set(), Future()))
 
     def stop(self) -> None:
-        """Finish what waits, then let go of the library."""
+        """Send away who waits, finish what runs, then close the library."""
+        with suppress(queue.Empty):
+            while True:
+                job = self._line.get_nowait()
+                if job is not None and job.done.set_running_or_notify_cancel():
+                    job.done.set_exception(BusyError())
         self._line.put(None)
-        self._thread.join()
+        self._thread.join(ENDING)
 
     @property
     def waiting(self) -> int:
         """How many requests stand in line."""
         return self._line.qsize()
 
+    @property
+    def plain_passes(self) -> int:
+        """How many queries needed a pass over every row in float32 since the library was opened."""
+        opened = self._opened
+        return 0 if opened is None else opened.searcher.plain_passes
+
     def search(self, query: Query) -> "Future[Results]":
         """Put a query in line."""
         return self._submit(query)
 
-    def call(self, work: Callable[[Opened], T]) -> "Future[T]":
+    def call(self, work: Callable[[OpenedLibrary], T]) -> "Future[T]":
         """Put other work in line."""
         return self._submit(work)
 
-    def _submit(self, work: Query | Callable[[Opened], Any]) -> "Future[Any]":
-        job = _Job(work, Future())
+    def _submit(self, work: Query | Callable[[OpenedLibrary], Any]) -> "Future[Any]":
+        job = _Job(work, Future(), time.monotonic() + PATIENCE)
         try:
             self._line.put_nowait(job)
         except queue.Full:
@@ -98,6 +97,7 @@ class Worker:
         while not last:
             jobs, last = self._gather()
             running = [job for job in jobs if job.done.set_running_or_notify_cancel()]
+            running = [job for job in running if not _expired(job)]
             self._answer([job for job in running if isinstance(job.work, Query)])
             for job in running:
                 if not isinstance(job.work, Query):
@@ -126,7 +126,7 @@ class Worker:
             self._on_batch(len(queries))
             self._settle(jobs, lambda opened: opened.searcher.search_all(queries))
 
-    def _settle(self, jobs: Sequence[_Job], work: Callable[[Opened], Sequence[Any]]) -> None:
+    def _settle(self, jobs: Sequence[_Job], work: Callable[[OpenedLibrary], Sequence[Any]]) -> None:
         try:
             answers = work(self._fresh())
         except Exception as error:  # whatever it is, it belongs to those who asked
@@ -137,42 +137,35 @@ class Worker:
             else:
                 job.done.set_result(one)
 
-    def _fresh(self) -> Opened:
-        """The library as it is now; opened anew when another process has changed it."""
+    def _fresh(self) -> OpenedLibrary:
+        """The library as it is now; opened again when another process has changed it."""
         now = time.monotonic()
         if self._opened is not None and now - self._looked < FRESH:
             return self._opened
         self._looked = now
-        if self._opened is None or self._version != self._seen(self._opened.library):
+        if self._opened is None or not self._opened.is_current():
             self._open()
         assert self._opened is not None
         return self._opened
 
     def _open(self) -> None:
         encoder = None if self._opened is None else self._opened.encoder
-        library = Library(self._folder)
-        if encoder is None or encoder.identity != library.header.model:
-            encoder = self._load(library.header.source)
+        opened = self._library.open(encoder)
         self._close()
-        try:
-            opened = Opened(library, encoder, Searcher(encoder, library, self._engine))
-        except DeixisError:
-            library.close()
-            raise
-        self._opened, self._version = opened, self._seen(library)
-
-    def _seen(self, library: Library) -> tuple[str, int]:
-        try:
-            current = (self._folder / "current").read_text(encoding="utf-8")
-        except OSError as error:
-            raise SearchError(f"the library '{self._folder}' is gone: {error.strerror}") from error
-        return current, library.generation.manifest.changes()
+        self._opened = opened
 
     def _close(self) -> None:
         if self._opened is not None:
-            self._opened.library.close()
+            self._opened.close()
             self._opened = None
 
 
-def _alone(work: Callable[[Opened], T]) -> Callable[[Opened], list[T]]:
+def _expired(job: _Job) -> bool:
+    if time.monotonic() <= job.until:
+        return False
+    job.done.set_exception(BusyError())
+    return True
+
+
+def _alone(work: Callable[[OpenedLibrary], T]) -> Callable[[OpenedLibrary], list[T]]:
     return lambda opened: [work(opened)]

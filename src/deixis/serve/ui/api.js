@@ -1,9 +1,9 @@
 // The server's interface.
 
 export class Problem extends Error {
-  constructor(status, detail) {
+  constructor(status, code, detail) {
     super(detail);
-    this.status = status;
+    Object.assign(this, { status, code });
   }
 }
 
@@ -22,7 +22,7 @@ async function ask(path, options = {}) {
       continue;
     }
     const problem = await answer.json().catch(() => ({}));
-    throw new Problem(answer.status, problem.detail ?? `the server answered ${answer.status}`);
+    throw new Problem(answer.status, problem.code, problem.detail ?? `the server answered ${answer.status}`);
   }
 }
 
@@ -34,11 +34,19 @@ const parameters = (values) => new URLSearchParams(
 
 export const library = () => ask("/v1/library");
 export const search = (query, signal) => post("/v1/search", query, signal);
+export const phrases = (text, signal) => ask(`/v1/phrases?${parameters({ text })}`, { signal });
 export const explain = (query, signal) => post("/v1/explain", query, signal);
 export const searchByPicture = (file, values, signal) =>
   ask(`/v1/search/picture?${parameters(values)}`, {
     method: "POST", body: file, signal, headers: { "Content-Type": file.type || "image/jpeg" },
   });
-export const searchById = (id, values, signal) =>
-  ask(`/v1/images/${id}/similar?${parameters(values)}`, { signal });
+export const searchMixed = (query, signal) => post("/v1/search/mixed", query, signal);
+export const explainMixed = (query, signal) => post("/v1/explain/mixed", query, signal);
+export const browse = (values, signal) => ask(`/v1/pictures?${parameters(values)}`, { signal });
+export const examples = () => ask("/v1/examples");
+export const indexing = () => ask("/v1/indexing");
+export const addFolder = (folder) => post("/v1/indexing", { folder });
+export const pauseIndexing = () => post("/v1/indexing/pause", {});
+export const recognise = (recording) =>
+  ask("/v1/speech", { method: "POST", body: recording, headers: { "Content-Type": "audio/wav" } });
 export const imageUrl = (id, size = "thumbnail") => `/v1/images/${id}?size=${size}`;

@@ -6,7 +6,7 @@ const CLICK = 0.1;  // a click means "here", not a point-sized thing
 const NAMES = ["top left", "top", "top right", "left", "middle", "right", "bottom left", "bottom", "bottom right"];
 
 export class Board extends EventTarget {
-  /** Tells by "change" that a stroke came or went, by "choose" that one was chosen. */
+  /** Fires "change" when a stroke came or went, "choose" when one was chosen. */
   constructor(element) {
     super();
     this.element = element;
@@ -26,6 +26,12 @@ export class Board extends EventTarget {
   now() {
     this.began ??= performance.now();
     return (performance.now() - this.began) / 1000;
+  }
+
+  /** Take strokes from elsewhere; nothing is asked. */
+  set(strokes) {
+    [this.strokes, this.chosen] = [strokes, null];
+    this.render();
   }
 
   undo() {
@@ -50,9 +56,9 @@ export class Board extends EventTarget {
   }
 
   /** Show a picture of which a part can be chosen, or nothing but paper. */
-  show(url) {
+  show(url, crop = null) {
     this.cropping = url !== null;
-    this.crop = null;
+    this.crop = crop;
     this.picture = url;
     this.render();
   }

@@ -1,12 +1,14 @@
 // One picture, large, and why it was found.
 
-import { explain, imageUrl } from "./api.js";
-import { nameOf, picture } from "./results.js";
-import { make, Why } from "./why.js";
+import { explain, explainMixed, imageUrl } from "./api.js";
+import { mixtureWhy } from "./mixture.js";
+import { make, nameOf, picture } from "./rows.js";
+import { Why } from "./why.js";
 
 export class Detail {
-  constructor(dialog, similar) {
-    [this.dialog, this.similar] = [dialog, similar];
+  /** The dialog, and what takes a picture as wanted or unwanted. */
+  constructor(dialog, { like, unlike }) {
+    Object.assign(this, { dialog, like, unlike });
     dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
     dialog.addEventListener("close", () => this.asking?.abort());
     dialog.addEventListener("keydown", (event) => {
@@ -15,12 +17,12 @@ export class Detail {
     });
   }
 
-  /** Show one hit; words is null when a picture was searched by. */
+  /** Show one hit; words is null in the library, {mixed, names} when several things were asked. */
   open(found, place, words, strokes) {
     Object.assign(this, { found, place, words, strokes });
     const hit = found.hits[place];
     this.stage = make("div", { className: "stage" });
-    this.shown = picture(hit, strokes, 1.25, "large");
+    this.shown = picture(hit, strokes, "large");
     this.shown.querySelector("img").alt = nameOf(hit);
     this.heat = make("canvas", { className: "heat", width: 240, height: 180 });
     this.shown.querySelector("img").after(this.heat);
@@ -37,30 +39,32 @@ export class Detail {
     const close = make("button", { type: "button", className: "quiet", ariaLabel: "Close", textContent: "✕" });
     close.addEventListener("click", () => this.dialog.close());
     const folder = hit.paths[0].slice(0, -nameOf(hit).length - 1);
-    const scores = make("div", { className: "scores" }, number(hit.score, hit.text_score === null ? "score" : "words and place"));
-    if (hit.text_score !== null) scores.append(number(hit.text_score, "words alone"));
+    const scores = make("div", { className: "scores", hidden: hit.score === undefined }, number(hit.score ?? 0, (hit.text_score ?? null) === null ? "score" : "words and place"));
+    if ((hit.text_score ?? null) !== null) scores.append(number(hit.text_score, "words alone"));
     const alike = make("button", { type: "button", textContent: "More like this" });
-    alike.addEventListener("click", () => { this.dialog.close(); this.similar(hit); });
+    alike.addEventListener("click", () => { this.dialog.close(); this.like(hit); });
+    const unalike = make("button", { type: "button", textContent: "Less like this", hidden: !this.words });
+    unalike.addEventListener("click", () => { this.dialog.close(); this.unlike(hit); });
     const original = make("a", { href: imageUrl(hit.id, "original"), target: "_blank", rel: "noopener", textContent: "Open original" });
     this.explained = make("div");
     return [
       make("header", {}, make("div", { className: "title" }, make("h2", { textContent: nameOf(hit) }), make("p", { className: "folder", textContent: folder })), close),
       scores, this.explained, ...this.#orders(hit), this.#copies(hit),
-      make("div", { className: "actions" }, alike, original),
+      make("div", { className: "actions" }, alike, unalike, original),
     ];
   }
 
   #copies(hit) {
-    const same = hit.paths.length - 1, nearly = hit.stack.length;
+    const same = hit.paths.length - 1, stack = hit.stack ?? [], nearly = stack.length;
     if (!same && !nearly) return "";
     const strip = make("ol");
-    strip.append(...hit.stack.map((id) => make("li", {}, make("img", { src: imageUrl(id), alt: "near-duplicate" }))));
+    strip.append(...stack.map((id) => make("li", {}, make("img", { src: imageUrl(id), alt: "near-duplicate" }))));
     return make("div", {}, make("h3", { textContent: `${same} exact copies, ${nearly} nearly the same` }), make("div", { className: "orders" }, "", strip));
   }
 
   /** Where words alone would have put this picture, beside where words and place put it. */
   #orders(hit) {
-    if (!this.found.text_order.length) return [];
+    if (!this.found.text_order?.length) return [];
     const strip = (ids) => {
       const at = Math.max(0, ids.indexOf(hit.id) - 2), list = make("ol");
       list.append(...ids.slice(at, at + 5).map((id) => make("li", { className: id === hit.id ? "here" : "" },
@@ -80,19 +84,24 @@ export class Detail {
     this.asking?.abort();
     this.asking = new AbortController();
     try {
-      const told = await explain({ ...this.words.request, id: hit.id }, this.asking.signal);
-      this.explained.replaceChildren(...new Why(told, this.words, this.shown, this.heat).parts());
-      this.#ranks(told);
+      if (this.words.mixed) {
+        const found = await explainMixed({ ...this.words.mixed, id: hit.id }, this.asking.signal);
+        this.explained.replaceChildren(...mixtureWhy(found, this.words.names, this.heat));
+        return;
+      }
+      const answer = await explain({ ...this.words.request, id: hit.id }, this.asking.signal);
+      this.explained.replaceChildren(...new Why(answer, this.words, this.shown, this.heat).parts());
+      this.#ranks(answer);
     } catch (problem) {
       if (problem.name !== "AbortError") this.explained.replaceChildren(make("p", { className: "remark", textContent: problem.message }));
     }
   }
 
-  /** The true places in the library, which the first hits alone cannot tell. */
-  #ranks(told) {
+  /** The true ranks in the library, which the first hits alone do not show. */
+  #ranks(answer) {
     const labels = this.facts.querySelectorAll(".orders[data-ranks] > span");
-    if (told.rank && labels[0]) labels[0].textContent = `words and place: No. ${told.rank}`;
-    if (told.text_rank && labels[1]) labels[1].textContent = `words alone: No. ${told.text_rank}`;
+    if (answer.rank && labels[0]) labels[0].textContent = `words and place: No. ${answer.rank}`;
+    if (answer.text_rank && labels[1]) labels[1].textContent = `words alone: No. ${answer.text_rank}`;
   }
 }
 

@@ -1,17 +1,35 @@
 // The search box: what is asked, when, and what is shown for it.
 
+import * as address from "./address.js";
 import * as api from "./api.js";
 import { Board } from "./board.js";
 import { Detail } from "./detail.js";
-import { empty, nameOf, render } from "./results.js";
-import { Words } from "./words.js";
+import { Examples } from "./examples.js";
+import { save } from "./export.js";
+import { Folders } from "./folders.js";
+import { LibraryView } from "./library.js";
+import { render } from "./results.js";
+import { nameOf } from "./rows.js";
+import { sentence } from "./sentence.js";
+import { Speech } from "./speech.js";
+import { Words, withoutUnwanted } from "./words.js";
 
+const SETTLED = 1500;  // milliseconds after which a change is a query of its own in the history
 const find = (selector) => document.querySelector(selector);
 const form = find(".ask"), status = find("#status"), results = find("#results"), where = find("#where");
+const weight = find("#weight"), take = find(".take");
 const board = new Board(find(".board"));
 const words = new Words(find(".field"), find(".phrases"), board);
-const detail = new Detail(find("#detail"), (hit) => byPicture({ id: hit.id, name: nameOf(hit), url: api.imageUrl(hit.id) }));
-let about = null, asked = null, running = null, timer = null;
+const examples = new Examples(find(".examples"), board);
+const detail = new Detail(find("#detail"), {
+  like: (hit) => { alone(examples.add({ id: hit.id, name: nameOf(hit) })); },
+  unlike: (hit) => examples.addUnwanted({ id: hit.id, name: nameOf(hit) }),
+});
+const library = new LibraryView(results, {
+  open: (hits, place) => detail.open({ hits }, place, null, []),
+  ask: (text) => { words.set(text); words.field.focus(); },
+});
+let about = null, running = null, timer = null, changed = 0, shown = null, restoring = false;
 
 /** Ask soon: typing and drawing come in bursts. */
 function soon(delay = 250) {
@@ -21,39 +39,98 @@ function soon(delay = 250) {
 
 async function run() {
   running?.abort();
-  if (!asked && !words.text.trim()) { welcome(); return; }
-  running = new AbortController();
+  const own = running = new AbortController();
+  remember();
   results.classList.add("waiting");
   try {
-    const started = performance.now();
-    const query = asked ? null : { text: words.text, phrases: words.phrases, request: said() };
-    const strokes = asked ? [] : words.drawn();
-    const found = await request(running.signal);
-    render(results, found, strokes, (place) => detail.open(found, place, query, strokes));
+    if (isAsked()) await answer(own);
+    else await welcome(own);
     where.ariaInvalid = "false";
-    tell(found, performance.now() - started);
   } catch (problem) {
-    if (problem.name === "AbortError") return;
-    where.ariaInvalid = String(problem.message.startsWith("the filter"));
+    if (own.signal.aborted || problem.name === "AbortError") return;  // a later question is on its way
+    where.ariaInvalid = String(problem.code === "invalid_filter");
     say(problem.message, true);
   }
-  results.classList.remove("waiting");
+  if (own === running) results.classList.remove("waiting");
 }
 
-/** Words, strokes and how much the strokes count. */
-const said = () => ({ ...words.query(), trace_weight: Number(find("#weight").value) });
+const isAsked = () => Boolean(words.text.trim() || examples.items.length);
 
-function request(signal) {
-  const values = { k: 48, where: where.value.trim() || null };
-  if (asked?.id) return api.searchById(asked.id, values, signal);
-  if (asked) return api.searchByPicture(asked.file, { ...values, crop: board.crop?.map((v) => v.toFixed(4)).join(",") ?? null }, signal);
-  return api.search({ ...said(), ...values }, signal);
+/** The library itself, while nothing is asked. */
+async function welcome(own) {
+  take.hidden = true;
+  shown = null;
+  const count = await library.show(where.value.trim());
+  if (own.signal.aborted) return;
+  say(where.value.trim() ? `${count.toLocaleString()} pictures pass the filter` : "");
 }
 
-function tell(found, milliseconds) {
-  const count = found.hits.length.toLocaleString(), all = found.searched.toLocaleString();
-  const notes = found.notes.filter((note) => !note.startsWith("nothing"));
-  say(`${count} of ${all} pictures in ${Math.round(milliseconds)} ms${notes.map((note) => ` · ${note}`).join("")}`, notes.length > 0);
+async function answer(own) {
+  const started = performance.now(), strokes = words.drawn();
+  const query = await asked();
+  const found = await request(query, own.signal);
+  if (own.signal.aborted) return;
+  library.hide();
+  render(results, found, strokes, (place) => detail.open(found, place, query, strokes));
+  shown = { query, found };
+  take.hidden = !found.hits.length;
+  summarise(found, performance.now() - started);
+}
+
+/** What is asked: words alone as one request, several things as parts of a mixture. */
+async function asked() {
+  const { text, unwanted } = withoutUnwanted(words.text);
+  examples.setUnwanted(unwanted);
+  const said = { ...words.query(), text, trace_weight: Number(weight.value) };
+  if (!examples.items.length && !unwanted.length) return { text, phrases: words.phrases, request: said };
+  const [only] = examples.items;
+  const upload = examples.items.length === 1 && only.file && !words.text.trim() && only.weight > 0 ? only : null;
+  const parts = upload && await examples.parts().catch(() => null) || (upload ? [] : await examples.parts());
+  if (text.trim()) parts.unshift({ weight: 1, words: said });
+  return { mixed: { parts }, upload, names: [...(text.trim() ? ["the words"] : []), ...examples.names] };
+}
+
+function request(query, signal, k = 48) {
+  const values = { k, where: where.value.trim() || null };
+  if (query.upload) return api.searchByPicture(query.upload.file, { ...values, crop: query.upload.crop?.map((v) => v.toFixed(4)).join(",") ?? null }, signal);
+  if (query.mixed) return api.searchMixed({ ...query.mixed, ...values }, signal);
+  return api.search({ ...query.request, ...values }, signal);
+}
+
+/** The address holds what is asked: bursts replace each other, a settled query stays in the history. */
+function remember() {
+  const url = address.write({
+    text: words.text, where: where.value.trim(), weight: Number(weight.value), strokes: board.strokes, examples: examples.items,
+  });
+  if (url === location.search) { restoring = false; return; }
+  const now = performance.now(), settled = now - changed > SETTLED || location.search === "";
+  changed = now;
+  if (restoring) { restoring = false; return; }
+  history[settled ? "pushState" : "replaceState"](null, "", url || location.pathname);
+}
+
+/** Ask again what the address says. */
+function restore() {
+  const given = address.read(location.search);
+  restoring = true;
+  where.value = given.where;
+  weight.value = String(given.weight);
+  examples.set(given.examples);
+  board.set(given.strokes);
+  words.set(given.text);
+  document.title = given.text ? `${given.text} · deixis` : "deixis";
+}
+
+function summarise(found, milliseconds) {
+  const { text, unwanted } = withoutUnwanted(words.text);
+  const understood = sentence({
+    phrases: words.phrases, text, strokes: board.strokes, phraseOf: (stroke) => words.phraseOf(stroke),
+    examples: examples.items, unwanted, where: where.value.trim(), reads: about?.reads_traces ?? true,
+  });
+  const all = (found.searched.rows ?? found.searched).toLocaleString();
+  const notes = found.notes.filter((note) => note.code !== "nothing_fits").map((note) => note.text);
+  say([`${understood}.`, `${found.hits.length.toLocaleString()} of ${all} pictures in ${Math.round(milliseconds)} ms`, ...notes].join(" · "), notes.length > 0);
+  document.title = words.text.trim() ? `${words.text.trim()} · deixis` : "deixis";
 }
 
 function say(text, warning = false) {
@@ -61,60 +138,46 @@ function say(text, warning = false) {
   status.classList.toggle("note", warning);
 }
 
-function welcome() {
-  say("");
-  results.classList.remove("waiting");
-  const start = empty("Say what, point where", "Type a few words; draw on the canvas where each thing is. Drop a picture to search by it.");
-  results.replaceChildren(start);
+/** A picture that is all that is asked: a part of it can be chosen at once. */
+function alone(item) {
+  if (!words.text.trim() && examples.items.length === 1) examples.crop(item);
 }
 
-/** Search by a picture: {file, url, name} or, of the library, {id, url, name}. */
-function byPicture(picture) {
-  asked = picture;
-  find(".asked-picture")?.remove();
-  words.field.hidden = words.mirror.hidden = picture !== null;
-  board.show(picture?.url ?? null);
-  document.body.classList.toggle("by-picture", picture !== null);
-  if (picture) {
-    const shown = Object.assign(document.createElement("div"), { className: "asked-picture" });
-    const stop = Object.assign(document.createElement("button"), {
-      type: "button", className: "quiet", ariaLabel: "Back to words", title: "Back to words", textContent: "✕",
-    });
-    stop.addEventListener("click", () => { byPicture(null); words.field.focus(); });
-    shown.append(
-      Object.assign(new Image(), { src: picture.url, alt: "" }),
-      Object.assign(document.createElement("span"), { textContent: picture.name }), stop);
-    find(".field").prepend(shown);
-  }
-  find(".hint").textContent = picture ? "drag to choose a part" : "point at where it is";
-  soon(0);
-}
+const byFile = (file) => {
+  if (file?.type.startsWith("image/")) alone(examples.add({ file, name: file.name || "pasted picture" }));
+};
 
-const byFile = (file) => file?.type.startsWith("image/") &&
-  byPicture({ file, name: file.name || "pasted picture", url: URL.createObjectURL(file) });
-
+const speech = new Speech(find(".speak"), board);
+speech.addEventListener("heard", (event) => words.hear(event.words, event.began));
+speech.addEventListener("problem", (event) => say(event.message, true));
 words.addEventListener("change", () => soon());
+words.addEventListener("problem", (event) => say(event.message, true));
+examples.addEventListener("change", () => soon(120));
 board.addEventListener("change", () => {
   for (const name of ["undo", "clear"]) find(`[data-do=${name}]`).disabled = !board.strokes.length;
   soon();
 });
 board.addEventListener("choose", () => {
-  if (board.chosen) say("Choose the phrase this stroke belongs to, or press Delete to remove it.");
+  if (board.chosen) say("Choose the phrase this stroke belongs to, or “something”, or press Delete to remove it.");
 });
 where.addEventListener("input", () => soon(400));
-find("#weight").addEventListener("input", () => soon(120));
+weight.addEventListener("input", () => soon(120));
 find("#aspect").addEventListener("change", (event) => { find(".board").style.aspectRatio = event.target.value; });
 form.addEventListener("submit", (event) => event.preventDefault());
 words.field.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); soon(0); }
+  if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); changed = 0; soon(0); }
+});
+take.addEventListener("click", async (event) => {
+  const form = event.target.closest("[data-form]")?.dataset.form;
+  if (!form || !shown) return;
+  const all = await request(shown.query, undefined, 200).catch(() => shown.found);
+  save(form, all, shown.query.mixed ?? shown.query.request);
 });
 find(".tools").addEventListener("click", (event) => {
   const job = event.target.closest("[data-do]");
   if (job?.dataset.do === "undo") board.undo();
   if (job?.dataset.do === "clear") board.clear();
-  if (job?.dataset.do === "veil") {
-    job.ariaPressed = String(!results.classList.toggle("bare"));
-  }
+  if (job?.dataset.do === "veil") job.ariaPressed = String(!results.classList.toggle("bare"));
   if (job?.dataset.do === "cells") {
     board.cells.hidden = !board.cells.hidden;
     job.ariaPressed = String(!board.cells.hidden);
@@ -122,17 +185,19 @@ find(".tools").addEventListener("click", (event) => {
   }
 });
 document.addEventListener("keydown", (event) => {
-  if (find("#detail").open || event.target.matches("input, textarea, select")) return;
+  if (document.querySelector("dialog[open]") || event.target.matches("input, textarea, select")) return;
   if (event.key === "/") { event.preventDefault(); words.field.focus(); }
   if (event.key === "z" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); board.undo(); }
   if ((event.key === "Delete" || event.key === "Backspace") && board.chosen) board.remove(board.chosen);
   if (event.key === "Escape" && board.chosen) board.choose(board.chosen);
+  if (event.key === "Escape" && examples.cropping) examples.crop(null);
 });
+window.addEventListener("popstate", restore);
 
 const input = find("input[type=file]"), drop = find(".drop");
 find(".pick").addEventListener("click", () => input.click());
-input.addEventListener("change", () => { byFile(input.files[0]); input.value = ""; });
-document.addEventListener("paste", (event) => byFile([...event.clipboardData.files][0]));
+input.addEventListener("change", () => { for (const file of input.files) byFile(file); input.value = ""; });
+document.addEventListener("paste", (event) => { for (const file of event.clipboardData.files) byFile(file); });
 document.addEventListener("dragover", (event) => {
   if (![...event.dataTransfer.types].includes("Files")) return;
   event.preventDefault();
@@ -142,15 +207,21 @@ document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) dr
 document.addEventListener("drop", (event) => {
   event.preventDefault();
   drop.classList.remove("over");
-  byFile([...event.dataTransfer.files][0]);
+  for (const file of event.dataTransfer.files) byFile(file);
 });
 
-welcome();
-about = await api.library().catch((problem) => { say(problem.message, true); return null; });
-if (about) {
-  find("#about").textContent = `${about.pictures.toLocaleString()} pictures`;
+async function describe() {
+  about = await api.library().catch((problem) => { say(problem.message, true); return null; });
+  if (!about) return;
+  folders.describe(about);
+  speech.offer(about.hears);
   document.body.classList.toggle("words-only", !about.reads_traces);
-  const conditions = ["path:", "after:2024-01-01", "larger:1MB", ...about.labels.map((label) => `label:${/\W/.test(label) ? `"${label}"` : label}`)];
-  find("#conditions").append(...conditions.map((value) => Object.assign(document.createElement("option"), { value })));
+  const conditions = ["path:", "taken:2024-06..2024-08", "near:48.1,11.6,5km", "after:2024-01-01", "larger:1MB", ...about.labels.map((label) => `label:${/\W/.test(label) ? `"${label}"` : label}`)];
+  find("#conditions").replaceChildren(...conditions.map((value) => Object.assign(document.createElement("option"), { value })));
 }
-if (words.field.value) words.set(words.field.value);
+
+const folders = new Folders(find("#folders"), find("#about"), async () => { await describe(); soon(0); });
+if (location.search) restore();
+else if (words.field.value) words.set(words.field.value);
+else soon(0);
+await describe();

@@ -1,34 +1,29 @@
-// A text cut into the phrases one can point at.
+// Phrases of a text, which the server finds, and where they lie while the text is edited.
 
-const BREAKS = new Set(
-  ("and then with on in at by near beside besides behind under over above below next to of from into " +
-   "between while where that which is are was were has have there here this see looking can i we you " +
-   "also but or as for it its left right top bottom middle").split(" "));
-const WEAK = new Set("a an the some one two three his her their my".split(" "));
+import { phrases } from "./api.js";
+
 const COLOURS = 6;
+export const SOMETHING = "something";  // what a stroke points at that belongs to no phrase
+
+// The server counts characters, JavaScript counts UTF-16 units: an emoji is one and two.
+export const charactersBefore = (text, unit) => [...text.slice(0, unit)].length;
+export const unitsBefore = (text, character) => [...text].slice(0, character).join("").length;
+
+const phrase = (text, start, end, place) =>
+  ({ start, end, text: text.slice(start, end), colour: `p${place % COLOURS}` });
 
 /** The phrases of a text: where each begins and ends, what it says, and its colour. */
-export function phrasesOf(text) {
-  const phrases = [];
-  let open = null;
-  const close = () => {
-    if (open && open.words.some((word) => !WEAK.has(word))) {
-      phrases.push({
-        start: open.start, end: open.end,
-        text: text.slice(open.start, open.end), colour: `p${phrases.length % COLOURS}`,
-      });
-    }
-    open = null;
-  };
-  for (const found of text.matchAll(/[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*|[^\s]/gu)) {
-    const word = found[0].toLowerCase();
-    if (!/[\p{L}\p{N}]/u.test(word) || BREAKS.has(word)) { close(); continue; }
-    open ??= { start: found.index, words: [] };
-    open.words.push(word);
-    open.end = found.index + found[0].length;
-  }
-  close();
-  return phrases;
+export async function phrasesOf(text, signal) {
+  if (!text.trim()) return [];
+  const found = await phrases(text, signal);
+  return found.phrases.map((one, place) =>
+    phrase(text, unitsBefore(text, one.start_char), unitsBefore(text, one.end_char), place));
+}
+
+/** Phrases as an edit leaves them, until the server has cut the new text. */
+export function phrasesAfter(known, edit, text) {
+  const spans = known.map((one) => [moved(one.start, edit), moved(one.end, edit)]);
+  return spans.filter(([start, end]) => text.slice(start, end).trim()).map(([start, end], place) => phrase(text, start, end, place));
 }
 
 /** The phrase at a place in the text, or the last one before it. */

@@ -21,22 +21,32 @@ class Metrics:
         self.batches = Histogram(
             "deixis_batch_queries",
             "Queries answered together.",
-            buckets=(1, 2, 4, 8, 16, 32),
+            buckets=(1, 2, 4, 8),
             registry=self._registry,
         )
         self._waiting = Gauge("deixis_waiting", "Requests in line.", registry=self._registry)
 
-    def watch_line(self, waiting: Callable[[], int]) -> None:
-        """Read the length of the line whenever somebody asks."""
+        self._plain = Gauge(
+            "deixis_plain_passes",
+            "Queries for which every row was read in float32, since the library was opened.",
+            registry=self._registry,
+        )
+
+    def watch(self, waiting: Callable[[], int], plain_passes: Callable[[], int]) -> None:
+        """Read the length of the line and the plain passes whenever somebody asks."""
         self._waiting.set_function(waiting)
+        self._plain.set_function(plain_passes)
 
     def text(self) -> bytes:
         """All of it, as Prometheus reads it."""
         return generate_latest(self._registry)
 
 
-class Measured:
-    """Counts and times every request by its route."""
+LEFT = 499  # what is counted when the caller left before there was an answer
+
+
+class MeasureRequests:
+    """Counts and times every request by its route, refused ones too."""
 
     def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
         self._app, self._metrics = app, metrics
@@ -46,7 +56,7 @@ class Measured:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        started, status = time.perf_counter(), 500
+        started, status = time.perf_counter(), LEFT
 
         async def noting(message: Message) -> None:
             nonlocal status
@@ -56,6 +66,9 @@ class Measured:
 
         try:
             await self._app(scope, receive, noting)
+        except Exception:  # counted here, answered further out
+            status = 500
+            raise
         finally:
             route = getattr(scope.get("route"), "path", "other")
             self._metrics.requests.labels(route, str(status)).inc()

@@ -1,0 +1,1 @@
+"""Pictures that strangers send, decoded in processes of their own with bounds."""

@@ -1,0 +1,1 @@
+"""What stands before every request: who may ask, how much at once, and for how long."""

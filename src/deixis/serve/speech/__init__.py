@@ -1,0 +1,1 @@
+"""Speech while pointing: recorded words become text with times, on this machine alone."""
