@@ -1,0 +1,1 @@
+"""Past one machine: libraries in shards, built and searched by a cluster."""

@@ -1,0 +1,1 @@
+"""A sharded library searched by a cluster: groups of shards, their answers merged."""
