@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from deixis.cli.app import app, load_verbs
+from deixis.cli.command import app, load_verbs
 
 load_verbs()
 
@@ -31,10 +31,10 @@ def corpus(tmp_path, monkeypatch):
 
 
 def test_the_last_lines_say_how_many_broke_and_which(corpus):
-    told = call("features", corpus, "--image", "lite0", "--text", "minilm", code=3).splitlines()
-    assert told[-3].endswith("the file is empty (0 bytes)") and "empty.png" in told[-3]
-    assert told[-2] == "lite0: 2 images ok, 1 broken"
-    assert told[-1] == "minilm: 3 texts ok"
+    printed = call("features", corpus, "--image", "lite0", "--text", "minilm", code=3).splitlines()
+    assert printed[-3].endswith("the file is empty (0 bytes)") and "empty.png" in printed[-3]
+    assert printed[-2] == "lite0: 2 images ok, 1 broken"
+    assert printed[-1] == "minilm: 3 texts ok"
 
 
 def test_a_second_run_reads_the_cache_and_says_the_same(corpus, monkeypatch):
@@ -43,7 +43,7 @@ def test_a_second_run_reads_the_cache_and_says_the_same(corpus, monkeypatch):
     def read(*_):
         raise AssertionError("a picture was read again")
 
-    monkeypatch.setattr("deixis.features.lite0.Lite0.read", read)
+    monkeypatch.setattr("deixis.features.backbones.efficientnet_lite.Lite0.read", read)
     assert call("features", corpus, "--json", code=3) == first
     assert json.loads(first)["images"] == 2
 

@@ -14,9 +14,9 @@ size = 100
 [train]
 length = "2 epochs"
 batch = 16
-hide = 0.15
+mask = 0.15
 [[figure]]
-title = "Telling over epochs"
+title = "Predicting over epochs"
 measures = ["image_f1", "text_f1"]
 [[figure]]
 title = "Finding over λ"
@@ -42,18 +42,26 @@ def table(tmp_path_factory):
 
 def test_a_tables_page_holds_its_figures(table):
     _, _, page = table
-    assert "<th>image F1</th>" in page
-    assert page.count("data:image/png;base64,") == 2
+    assert '<th scope="col">image F1</th>' in page
+    assert page.count("data:image/svg+xml;base64,") == 2
 
 
 def test_figures_are_drawn_from_finished_runs(table, tmp_path):
     recipe, folder, _ = table
     call("draw", recipe, "--runs", folder, "--out", tmp_path)
     names = sorted(path.name for path in tmp_path.glob("*.png"))
-    assert names == ["finding-over.png", "telling-over-epochs.png"]
+    assert names == ["finding-over.png", "predicting-over-epochs.png"]
     for name in names:
         with Image.open(tmp_path / name) as picture:
             assert picture.width > 500
+
+
+def test_figures_can_be_svg_and_machines_learn_where_they_are(table, tmp_path):
+    recipe, folder, _ = table
+    options = ("--runs", folder, "--out", tmp_path, "--format", "svg", "--json")
+    made = json.loads(call("draw", recipe, *options))
+    assert made["Finding over λ"] == str(tmp_path / "finding-over.svg")
+    assert (tmp_path / "finding-over.svg").read_text(encoding="utf-8").startswith("<?xml")
 
 
 def test_figures_of_unfinished_runs_are_left_out(table, tmp_path):
@@ -68,7 +76,7 @@ def test_failures_show_labels_and_kinds_on_one_page(table, tmp_path):
     call("failures", folder / "small/with-0", "--html", page, "--kin", "apple|ball")
     written = page.read_text(encoding="utf-8")
     assert "Images asking for texts" in written and "Texts asking for images" in written
-    assert "<li class=own>" in written and "told: " in written
+    assert "<li>" in written and "predicted: " in written
 
 
 def test_a_run_is_judged_by_labels_whole_and_in_folds(table):

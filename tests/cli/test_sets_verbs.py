@@ -44,14 +44,15 @@ def test_a_report_holds_every_picture_and_one_page(runs, tmp_path):
     pictures = sorted(path.name for path in Path(tmp_path / "page").glob("*.png"))
     assert len(pictures) == 3
     assert "tsne.png" in pictures
-    assert page.count("data:image/png;base64,") == 3
-    assert "slots-0: what each slot looks at" in page
-    assert "one-vector-0: what each slot" not in page
+    assert page.count("data:image/svg+xml;base64,") == 1
+    assert page.count("data:image/jpeg;base64,") == 2 * (1 + 3 * 4)  # 3 slots, 4 iterations
+    assert "slots-0: what each slot attends to" in page
+    assert page.count("Not drawn: this model&#39;s images are not sets made by attention") == 1
 
 
-def test_a_report_tells_machines_what_its_table_tells_people(runs, tmp_path):
-    told = json.loads(call("report", *runs, "--out", tmp_path, "--pictures", 1, "--json"))
-    slots, one = told["slots-0"], told["one-vector-0"]
+def test_a_report_as_json_holds_what_its_table_shows(runs, tmp_path):
+    printed = json.loads(call("report", *runs, "--out", tmp_path, "--pictures", 1, "--json"))
+    slots, one = printed["slots-0"], printed["one-vector-0"]
     assert sum(slots["image_wins"]) == pytest.approx(1.0)
     assert len(slots["text_wins"]) == 3
     assert slots["image_variance"] > 0.01

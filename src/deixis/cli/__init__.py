@@ -1,3 +1,3 @@
-"""The command: one file a verb. Nothing heavy is imported before a verb runs."""
+"""The command: one file per verb. Nothing heavy is imported before a verb runs."""
 
-from deixis.cli.app import main as main
+from deixis.cli.command import main as main

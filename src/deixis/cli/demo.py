@@ -1,22 +1,16 @@
 """`deixis demo`: the main job end to end, on simulated scenes."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import Threads, Tiny
-from deixis.cli.progress import Bars, output, say
-from deixis.data.corpus import Corpus
+from deixis.cli.command import app
+from deixis.cli.shared.options import Threads, Tiny
+from deixis.cli.shared.printing import say
 
-if TYPE_CHECKING:
-    from deixis.search.query import Query
-
-WORDS, POINTING = Path("recipes/tiny.toml"), Path("recipes/pointing.toml")
-QUERIES = 3
+ADDRESS = "http://127.0.0.1:8420"  # where `deixis serve` listens unless told otherwise
 
 
 @app.command()
@@ -25,60 +19,40 @@ def demo(
     tiny: Tiny = False,
     threads: Threads = 1,  # small products: a second thread mostly waits for the first
 ) -> None:
-    """Draw scenes, train, print the tables, index the held-out pictures, search and serve them."""
-    from deixis.cli.training import run_recipe
-    from deixis.recipes.prepare import find_corpus
-    from deixis.recipes.run import run_folder
-    from deixis.search import verbs
+    """Draw scenes, train a small table, index the held-out pictures, search and serve them."""
+    from deixis.cli.shared.recipe_bars import RecipeBars
+    from deixis.recipes.demonstration import demonstrate
 
-    runs, library = folder / "runs", folder / "library"
-    for recipe in (WORDS, POINTING):
-        loaded, report = run_recipe(recipe, [], runs, tiny=tiny, threads=threads)
-        output.print(report.terminal())
-    row = loaded.rows[-1]
-    corpus = find_corpus(row.data, lambda what, done, total: None).split(row.data.test)
-    run = run_folder(loaded, row, loaded.seeds[0], runs)
-    with Bars() as bars:
-        pictures = corpus.path(0).parent
-        verbs.index([pictures], library, run, on_file=lambda o, d, n: bars.advance("index", d, n))
-    for query, file in _queries(corpus):
-        say(f'\n[bold]deixis search "{query.text}" --library {library}[/]')
-        _show(query, file, library)
-    _serve(library)
-
-
-def _queries(corpus: Corpus) -> "Iterator[tuple[Query, str]]":
-    """A few narrations of held-out scenes, as they were said and drawn, and what they are of."""
-    from deixis.search.query import Query
-
-    for number in range(QUERIES):
-        text = number * len(corpus.texts) // QUERIES
-        told = corpus.narrations[text]
-        asked = Query(text=told.text, k=3, strokes=told.strokes, words=told.words, trace_weight=1.0)
-        yield asked, corpus.files[corpus.owners[text]]
+    with RecipeBars() as bars:
+        done = demonstrate(folder, tiny=tiny, on_event=bars)
+    found = done.figures
+    say(
+        f"\n{found.pictures} held-out scenes, searched with the model that comes with deixis for "
+        "them (recipes/scenes_search.toml):"
+    )
+    say(f"  by words         R@1 {found.by_captions[0]:5.1f}  R@5 {found.by_captions[1]:5.1f}")
+    say(
+        f"  words, pointing  R@1 {found.by_pointing[0]:5.1f}  R@5 {found.by_pointing[1]:5.1f}"
+        f"  right twin {found.right_twin:5.1f} %"
+    )
+    for one in done.answers:
+        say(f'\ndeixis search "{one.text}" --library {done.library}', style="bold")
+        shown = {"words alone": one.by_words, "words and trace": one.by_words_and_trace}
+        for name, hits in shown.items():
+            say(f"  {name}")
+            for hit in hits:
+                mark = "  ← as described" if hit.paths[0].endswith(one.file) else ""
+                say(f"  {hit.score:6.3f}  {hit.paths[0]}{mark}")
+    open_search_box(done.library)
 
 
-def _show(query: "Query", file: str, library: Path) -> None:
-    """What the words find alone, and what they find with the trace that was drawn with them."""
-    from dataclasses import replace
-
-    from deixis.search import verbs
-
-    bare = replace(query, strokes=(), words=())
-    for name, asked in (("words alone", bare), ("words and trace", query)):
-        say(f"  {name}")
-        for hit in verbs.search(asked, library).hits:
-            mark = "  ← as described" if hit.paths[0].endswith(file) else ""
-            say(f"  {hit.score:6.3f}  {hit.paths[0]}{mark}")
-
-
-def _serve(library: Path) -> None:
-    """Open the search box for whoever sits there; a run without a terminal ends instead."""
+def open_search_box(library: Path) -> None:
+    """Serve the library for whoever sits there; a run without a terminal ends instead."""
     command = f"deixis serve --library {library}"
     if not sys.stdin.isatty():
-        say(f"\nThe search box over these pictures, words and pointing: [bold]{command}[/]")
+        say(f"\nThe search box over these pictures, words and pointing, at {ADDRESS}: {command}")
         return
     from deixis.cli.serve import serve
 
-    say(f"\n[bold]{command}[/]")
-    serve(library)
+    say(f"\n{command}", style="bold")
+    serve(str(library))

@@ -1,14 +1,15 @@
 """`deixis evaluate`: a run on a split, under a named protocol."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import Json, RunFolder, Threads
-from deixis.cli.progress import Bars, output, say
+from deixis.cli.command import app
+from deixis.cli.shared.options import Json, RunFolder, Threads
+from deixis.cli.shared.printing import output, print_json, say
+from deixis.cli.shared.progress import Bars
+from deixis.evaluation.protocol_names import ABOUT, ProtocolName
 
 
 @app.command()
@@ -17,14 +18,39 @@ def evaluate(
     corpus: Annotated[
         str, typer.Option(help="A corpus; the run's own when left out, 'scenes' the embedded one.")
     ] = "",
+    *,
     split: Annotated[str, typer.Option(help="Which split to rank; the run's own test split.")] = "",
     protocol: Annotated[
-        Literal["whole", "folds", "coco", "labels", "label-folds"],
+        Literal[ProtocolName, "places", "entailment"],
         typer.Option(
-            help="The whole split; the mean of five folds; COCO 1K, 5K, CxC and ECCV Caption, for "
-            "a corpus that is COCO's test split; or either of the first two by shared labels."
+            help="; ".join(f"{name}: {what}" for name, what in ABOUT.items())
+            + "; places: texts whose phrases are pointed at, with every control, or, of a run "
+            "without a place head, the pointing game by its own maps"
+            + "; entailment: sentences true of an image above those that contradict it."
         ),
     ] = "whole",
+    places: Annotated[
+        Path | None,
+        typer.Option(help="With --protocol places: the run with the place head, if not this one."),
+    ] = None,
+    sentences: Annotated[
+        str,
+        typer.Option(
+            help="With --protocol entailment: a file of judged sentences, if not the "
+            "hard_text.jsonl beside the corpus."
+        ),
+    ] = "",
+    against: Annotated[
+        Path | None,
+        typer.Option(help="With --protocol entailment: a run to subtract, paired over images."),
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            help="With --protocol places, of a run without a place head: a PNG file for eight "
+            "phrases, their human boxes and their maps."
+        ),
+    ] = None,
     trec: Annotated[
         Path | None,
         typer.Option(help="A folder for the rankings and judgements as TREC run and qrels files."),
@@ -33,38 +59,15 @@ def evaluate(
     threads: Threads = 2,
 ) -> None:
     """Rank every text for every image of a split and back; ties count against the system."""
-    import torch
+    from deixis.pages.judged_run import JudgeOptions, judge_run
 
-    from deixis.evaluation.coco import CocoTest
-    from deixis.evaluation.evaluate import judge, judge_folds, scores_of
-    from deixis.evaluation.labelled import evaluate_label_folds, evaluate_labels
-    from deixis.evaluation.trec import write_trec
-    from deixis.methods.matcher import load
-    from deixis.recipes.prepare import prepare_for
-    from deixis.recipes.table import Line, Report
-
-    torch.set_num_threads(threads)
-    matcher = load(Path(run))
+    asked = JudgeOptions(protocol, split, corpus, trec, places, to, sentences, against)
     with Bars() as bars:
-        dataset = prepare_for(Path(run), matcher, corpus, split, bars.advance)
-    model = matcher.model
-    if trec:
-        written = write_trec(trec, scores_of(model, dataset), dataset.corpus)
-        say("wrote " + ", ".join(map(str, written)))
-    if protocol in ("labels", "label-folds"):
-        one = (evaluate_labels if protocol == "labels" else evaluate_label_folds)(model, dataset)
-        results = {one.protocol: one}
-    elif protocol == "coco":
-        results = CocoTest.load().judge_corpus(scores_of(model, dataset), dataset.corpus)
-    else:
-        by = judge if protocol == "whole" else judge_folds
-        one = by(scores_of(model, dataset), dataset.corpus)
-        results = {one.protocol: one}
+        found = judge_run(run, asked, bars.advance)
     if as_json:
-        print(json.dumps({name: result.to_dict() for name, result in results.items()}, indent=2))
+        print_json(found.record)
         return
-    first = next(iter(results.values()))
-    sizes = f"{first.gallery['t2i']} images, {first.gallery['i2t']} texts"
-    lines = tuple(Line(name, (result.measures,), {}) for name, result in results.items())
-    note = f"{sizes}; split {first.split_sha}; ties {first.tie_rule}"
-    output.print(Report(str(run), "", note, lines).terminal())
+    for line in found.lines:
+        say(line)
+    if found.table is not None:
+        output.print(found.table)

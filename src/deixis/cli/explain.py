@@ -1,46 +1,42 @@
-"""`deixis explain`: what a picture and a text found in each other."""
+"""`deixis explain`: what each word and place adds to a score."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import Json, RunFolder
-from deixis.cli.progress import say
-from deixis.errors import DataError
+from deixis.cli.command import app
+from deixis.cli.shared.options import Json
+from deixis.cli.shared.printing import print_json, say
 
 
 @app.command()
 def explain(
-    run: RunFolder,
-    pairs: Annotated[
-        list[str], typer.Argument(help="A picture and its text; several pairs are also swapped.")
+    model: Annotated[
+        str,
+        typer.Argument(
+            metavar="LIBRARY_OR_RUN",
+            help="A library, a run folder, deixis:photos, or hf:PATH of a CLIP or SigLIP.",
+        ),
     ],
-    to: Annotated[Path, typer.Option(help="Where the page and the drawings go.")] = Path("sight"),
+    picture: Annotated[Path, typer.Argument(help="A picture file.")],
+    text: Annotated[str, typer.Argument(help="What it may show.")],
+    to: Annotated[
+        Path | None, typer.Option(help="Also draw the explanation into this file.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Draw attention and gates over pictures and beside words, as PNG and HTML."""
-    from deixis.explain.draw import sheet
-    from deixis.explain.page import page
-    from deixis.explain.sight import see_swapped
-    from deixis.features.files import write_atomic
-    from deixis.methods.matcher import load
+    """Share a score out: what each word of a text adds to it, and where in the picture it is."""
+    from deixis.explanation.explain_file import explain_file, place_lines
 
-    if len(pairs) % 2:
-        raise DataError(f"pictures and texts come in pairs, found {len(pairs)} words in all")
-    given = [(Path(p), t) for p, t in zip(pairs[::2], pairs[1::2], strict=True)]
-    sights = see_swapped(load(run), given)
+    found = explain_file(model, picture, text, to)
     if as_json:
-        print(json.dumps([sight.to_dict() for sight in sights], indent=2))
+        print_json(found.to_dict())
         return
-    to.mkdir(parents=True, exist_ok=True)
-    for number, sight in enumerate(sights, 1):
-        sheet(sight).save(to / f"{number}.png")
-        say(f"{to / f'{number}.png'}  score {sight.score:.3f}  {sight.text}")
-    judged = run / "metrics.json"
-    measures = json.loads(judged.read_text(encoding="utf-8"))["measures"] if judged.exists() else {}
-    content = page(f"{run}: attention and gates", sights, measures)
-    write_atomic(to / "index.html", content.encode())
-    say(f"{to / 'index.html'}")
+    say(f"score {found.score:.3f}")
+    for (start, end), share in zip(found.spans, found.words.tolist(), strict=True):
+        say(f"  {share:+.3f}  {text[start:end]}")
+    for line in place_lines(found, text):
+        say(line)
+    if to is not None:
+        say(f"{to}")

@@ -1,24 +1,20 @@
 """`deixis export`: a run's towers for machines without torch."""
 
-from typing import Annotated
+from dataclasses import asdict
 
-import typer
-
-from deixis.cli.app import app
-from deixis.cli.options import RunFolder
-from deixis.cli.progress import say
+from deixis.cli.command import app
+from deixis.cli.shared.options import Json, RunFolder
+from deixis.cli.shared.printing import print_json, say
 
 
 @app.command()
-def export(
-    run: RunFolder,
-    onnx: Annotated[bool, typer.Option("--onnx", help="Write ONNX graphs.")] = False,
-) -> None:
+def export(run: RunFolder, as_json: Json = False) -> None:
     """Write both towers as ONNX, checked against torch; index and search then use them."""
-    from deixis.methods.export import export_run
+    from deixis.runs.export.onnx_export import export_run
+    from deixis.runs.run import Run
 
-    if not onnx:
-        raise typer.BadParameter("name the format to write: --onnx")
-
-    done = export_run(run)
+    done = export_run(Run(run))
+    if as_json:
+        print_json(asdict(done))
+        return
     say(f"{done.folder}: differs from torch by {done.image:.1g} (images), {done.text:.1g} (texts)")

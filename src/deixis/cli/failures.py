@@ -1,13 +1,14 @@
-"""`deixis failures`: what a run finds wrongly, where labels judge."""
+"""`deixis failures`: the wrong hits of a run judged by labels."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import RunFolder
-from deixis.cli.progress import Bars, say
+from deixis.cli.command import app
+from deixis.cli.shared.options import Json, RunFolder, Split
+from deixis.cli.shared.printing import print_json, say
+from deixis.cli.shared.progress import Bars
 
 
 @app.command()
@@ -20,10 +21,16 @@ def failures(
         list[str] | None,
         typer.Option(help='Labels of one super-class, such as "man|woman|boy"; may be repeated.'),
     ] = None,
+    split: Split = "",
+    as_json: Json = False,
 ) -> None:
-    """Show queries whose first hits share no label, and why as far as labels tell."""
-    from deixis.recipes.failures import write_failures
+    """Show queries whose first hits share no label, and the kind of error where labels say it."""
+    from deixis.pages.label_failures import write_failures
+    from deixis.runs.run import Run
 
     with Bars() as bars:
-        write_failures(page, run, kin or [], bars.advance)
+        sections = write_failures(page, Run(run), kin or [], bars.advance, split)
+    if as_json:
+        print_json([section.to_dict() for section in sections])
+        return
     say(f"wrote {page}")

@@ -1,20 +1,26 @@
 """`deixis index`: a folder of pictures becomes a library."""
 
-import json
-from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import Json, LibraryFolder
-from deixis.cli.progress import Bars, say
+from deixis.cli.command import app
+from deixis.cli.shared.exit_codes import end
+from deixis.cli.shared.options import Cluster, Json, LibraryPlace
+from deixis.cli.shared.printing import print_json, say
+from deixis.cli.shared.progress import Bars
+
+if TYPE_CHECKING:
+    from deixis.scale.index_shards import ShardedIndexReport
+    from deixis.search.library.indexing import IndexingReport
 
 
 @app.command()
 def index(
-    paths: Annotated[list[Path], typer.Argument(help="Pictures, or folders of them.")],
-    library: LibraryFolder = Path("library"),
+    paths: Annotated[
+        list[str], typer.Argument(help="Pictures, folders of them, or one s3://BUCKET/PREFIX.")
+    ],
+    library: LibraryPlace = "library",
     model: Annotated[
         str | None,
         typer.Option(
@@ -27,24 +33,46 @@ def index(
     rebuild: Annotated[
         bool, typer.Option("--rebuild", help="Encode everything again, with another model.")
     ] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and follow what changes in the folders.")
+    ] = False,
+    cluster: Cluster = None,
     as_json: Json = False,
 ) -> None:
-    """Bring a library in line with folders of pictures: add, change, rename, remove."""
-    from deixis.search import verbs
+    """Bring a library in line with folders of pictures: add, change, rename, remove.
 
-    with Bars() as bars:
-        report = verbs.index(
+    In a bucket, or with a cluster, it becomes a library of shards; `deixis pull` copies it here.
+    """
+    from deixis.scale.here_or_remote import follow_pictures, index_pictures
+
+    if watch:
+        follow_pictures(
             paths,
             library,
             model,
-            rebuild,
-            on_file=lambda outcome, done, total: bars.advance("indexing", done, total),
+            cluster=cluster,
+            on_pass=lambda report: _print(report, library, as_json),
+            on_error=lambda error: say(f"{error}; trying again", mark="waiting"),
         )
+        return
+    with Bars() as bars:
+        report = index_pictures(
+            paths,
+            library,
+            model,
+            rebuild=rebuild,
+            cluster=cluster,
+            advance=bars.advance,
+            on_note=bars.note,
+        )
+    _print(report, library, as_json)
+    raise end(report)
+
+
+def _print(report: "IndexingReport | ShardedIndexReport", library: str, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(report.to_dict(), indent=2))
-    else:
-        for outcome in report.broken:
-            say(f"[yellow]broken[/] {outcome.path}: {outcome.reason}")
-        counts = ", ".join(f"{count} {kind}" for kind, count in report.counts.items())
-        say(f"{library}: {counts or 'no pictures found'}; {report.encoded} encoded")
-    raise typer.Exit(verbs.exit_code(report))
+        print_json(report.to_dict())
+        return
+    for problem in report.problems:
+        say(f"{problem.path}: {problem.reason}", mark=problem.kind)
+    say(f"{library}: {report.summary}")

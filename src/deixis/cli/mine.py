@@ -1,21 +1,22 @@
 """`deixis mine`: the negatives a trained model finds hardest, over its whole training split."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import Json, RunFolder, Threads
-from deixis.cli.progress import Bars, say
+from deixis.cli.command import app
+from deixis.cli.shared.options import Cluster, Json, RunFolder, Threads
+from deixis.cli.shared.printing import print_json, say
+from deixis.cli.shared.progress import Bars
 
 
 @app.command()
 def mine(
     run: RunFolder,
-    texts: Annotated[int, typer.Option(help="Negatives kept for each image.")] = 300,
-    images: Annotated[int, typer.Option(help="Negatives kept for each text.")] = 60,
+    *,
+    texts: Annotated[int, typer.Option(min=0, help="Negatives kept for each image.")] = 300,
+    images: Annotated[int, typer.Option(min=0, help="Negatives kept for each text.")] = 60,
     recall: Annotated[
         Path | None,
         typer.Option(help="A fast run that recalls five times as many, which this run re-scores."),
@@ -23,30 +24,26 @@ def mine(
     folder: Annotated[
         Path | None, typer.Option(help="Where the lists go; beside the run when left out.")
     ] = None,
+    cluster: Cluster = None,
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
-    """Keep the hardest negatives of every training image and text; an interrupted pass goes on."""
-    import torch
+    """Keep the hardest negatives of every training image and text; an interrupted pass goes on.
 
-    from deixis.data.offline import OfflineSpec
-    from deixis.recipes.mine import mine_run, same_wording
+    On a cluster the lists are the same; an interrupted pass begins again.
+    """
+    from deixis.data.batches.mined import OfflineSpec
+    from deixis.runs.hard_negatives.mining import mine_to_disk
+    from deixis.runs.run import Run
+    from deixis.scale.mine_blocks import miner_at
 
-    torch.set_num_threads(threads)
-    folder = folder or run / f"negatives-{texts}-{images}"
+    spec = OfflineSpec(texts=texts, images=images)
+    fast = Run(recall) if recall else None
     with Bars() as bars:
-        spec = OfflineSpec(texts=texts, images=images)
-        mined, corpus = mine_run(run, spec, folder, bars.advance, recall)
-    record = {
-        "folder": str(folder),
-        "texts an image": mined.texts.shape[1],
-        "images a text": mined.images.shape[1],
-        "model": mined.source.model,
-        "split": mined.source.split,
-        "same wording": len(same_wording(mined, corpus)),
-    }
+        miner = miner_at(cluster, threads, bars.note)
+        done = mine_to_disk(Run(run), spec, folder, fast, bars.advance, miner)
     if as_json:
-        print(json.dumps(record, indent=2))
+        print_json(done.to_dict())
         return
-    for key, value in record.items():
-        say(f"{key:>15}  {value}")
+    for key, value in done.to_dict().items():
+        say(f"{key.replace('_', ' '):>15}  {value}")

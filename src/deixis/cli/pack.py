@@ -1,13 +1,15 @@
 """`deixis pack`: a finished run made small enough to ship."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import RunFolder
-from deixis.cli.progress import Bars, say
+from deixis.cli.command import app
+from deixis.cli.shared.options import Json, RunFolder
+from deixis.cli.shared.printing import print_json, say
+from deixis.cli.shared.progress import Bars
 
 
 @app.command()
@@ -16,12 +18,19 @@ def pack(
     to: Annotated[
         Path | None, typer.Option(help="Where to; by default it becomes the packaged model.")
     ] = None,
+    places: Annotated[
+        Path | None, typer.Option(help="A run of method 'places' whose place head goes with it.")
+    ] = None,
+    as_json: Json = False,
 ) -> None:
     """Write a run in eight bits with a bank of training texts and a card, and judge it so."""
-    from deixis.recipes.pack import pack_run
-    from deixis.search.opening import PACKAGED
+    from deixis.recipes.packing.ship_run import ship_run
+    from deixis.runs.run import Run
 
     with Bars() as bars:
-        packed = pack_run(run, to or PACKAGED, bars.advance)
+        packed = ship_run(Run(run), to, Run(places) if places else None, bars.advance)
+    if as_json:
+        print_json(asdict(packed))
+        return
     before, after = packed.trained["rsum"], packed.shipped["rsum"]
     say(f"{packed.folder}: {packed.megabytes:.1f} MB, RSUM {before:.1f} trained, {after:.1f} so")

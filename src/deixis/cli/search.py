@@ -1,15 +1,14 @@
 """`deixis search`: pictures found by words, by words and a trace, or by another picture."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import Json, LibraryFolder
-from deixis.cli.progress import say
-from deixis.errors import DataError
+from deixis.cli.command import app
+from deixis.cli.shared.exit_codes import end
+from deixis.cli.shared.options import Json, LibraryFolder
+from deixis.cli.shared.printing import print_json, print_raw, say
 
 
 @app.command()
@@ -23,8 +22,17 @@ def search(
         Path | None,
         typer.Option(help="Search by the first Localized Narratives record of a file."),
     ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PHRASE=XMIN,XMAX,YMIN,YMAX",
+            help="Where a phrase of the text is, such as 'a dog=0.1,0.4,0.5,0.9': left, right, "
+            "top and bottom edge from 0 to 1, origin top left. Without PHRASE= something is "
+            "there. May be given several times.",
+        ),
+    ] = None,
     library: LibraryFolder = Path("library"),
-    top: Annotated[int, typer.Option("--top", "-t", help="How many hits.")] = 10,
+    top: Annotated[int, typer.Option("--top", "-t", min=1, help="How many hits.")] = 10,
     where: Annotated[
         str | None, typer.Option(help="Which pictures, such as 'label:dog AND NOT path:old'.")
     ] = None,
@@ -34,33 +42,20 @@ def search(
     as_json: Json = False,
 ) -> None:
     """Search a library, best first."""
-    from deixis.search import verbs
-    from deixis.search.filters import parse_filter
-    from deixis.search.query import Query
+    from deixis.search.library.library import Library
+    from deixis.search.query.query import Query
 
-    condition = parse_filter(where) if where else None
-    told = _told(narration) if narration else {"text": text}
-    results = verbs.search(Query(**told, image=image, k=top, where=condition), library)
+    query = Query.of(text, image=image, narration=narration, at=at or (), k=top, where=where)
+    results = Library(library).search(query)
     if as_json:
-        print(json.dumps(results.to_dict(), indent=2))
+        print_json(results.to_dict())
     elif paths_only:
         for hit in results.hits:
-            print(hit.paths[0])
+            print_raw(hit.paths[0])
     else:
         for hit in results.hits:
             more = f"  (+{len(hit.stack)} nearly the same)" if hit.stack else ""
             say(f"{hit.score:6.3f}  {hit.band:9}  {hit.paths[0]}{more}")
         for note in results.notes:
-            say(f"[yellow]{note}[/]")
-    raise typer.Exit(verbs.exit_code(results))
-
-
-def _told(file: Path) -> dict[str, Any]:
-    """What was said and drawn, as a query takes it; the trace counts in full."""
-    from deixis.data.narratives import read_narratives
-
-    first = next(iter(read_narratives(file)), None)
-    if first is None:
-        raise DataError(f"{file} holds no narrative to search by")
-    told = first.narration
-    return {"text": told.text, "strokes": told.strokes, "words": told.words, "trace_weight": 1.0}
+            say(note.text, style="yellow")
+    raise end(results)

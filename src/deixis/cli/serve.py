@@ -1,37 +1,58 @@
 """`deixis serve`: a library as a web page and an interface for programs."""
 
 import os
-from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import LibraryFolder, Threads
-from deixis.cli.progress import say
+from deixis.cli.command import app
+from deixis.cli.shared.options import Cluster, LibraryPlace
+from deixis.cli.shared.printing import say
+
+
+def _use_threads(threads: int) -> int:
+    """Torch may never be loaded here, so the number goes into the environment."""
+    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
+    return threads
 
 
 @app.command()
 def serve(
-    library: LibraryFolder = Path("library"),
+    library: LibraryPlace = "library",
+    *,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8420,
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="The port; 0 takes a free one.")
+    ] = 8420,
     token: Annotated[
         str | None,
         typer.Option(
-            envvar="DEIXIS_TOKEN", help="What callers must show; needed beyond this machine."
+            envvar="DEIXIS_TOKEN",
+            help="What callers must show, 16 characters at least; needed beyond this machine.",
         ),
     ] = None,
     engine: Annotated[
-        str, typer.Option(help="exact, or ivf: nearly exact and faster in very large libraries.")
+        Literal["exact", "ivf"],
+        typer.Option(help="ivf is nearly exact, and faster in very large libraries."),
     ] = "exact",
-    threads: Threads = 2,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Follow what changes in the library's folders.")
+    ] = False,
+    cluster: Cluster = None,
+    shards: Annotated[int, typer.Option(help="Parts of the library, on a cluster.")] = 1,
+    copies: Annotated[int, typer.Option(help="Copies of each part, on a cluster.")] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads for matrix products.", callback=_use_threads)
+    ] = 2,
 ) -> None:
-    """Serve the search box until interrupted."""
-    from deixis.serve.run import Listening, run
+    """Serve the search box until interrupted; with --cluster from many machines."""
+    from deixis.scale.here_or_remote import OnCluster, serve_library
+    from deixis.serve.start import ServeOptions
 
-    if engine not in ("exact", "ivf"):
-        raise typer.BadParameter(f"'{engine}' is no engine; exact and ivf are")
-    os.environ.setdefault("OMP_NUM_THREADS", str(threads))
-    how = Listening(host, port, token, "ivf" if engine == "ivf" else "exact")
-    run(library, how, lambda url: say(f"search box: [bold]{url}[/]  (Ctrl-C ends)"))
+    token = os.environ.get("DEIXIS_TOKEN") if token is None else token  # set but empty is refused
+    how = ServeOptions(host, port, token, engine, watch)
+    serve_library(library, how, OnCluster(cluster, shards, copies), _announce)
+
+
+def _announce(url: str) -> None:
+    say(f"search box: {url}  (Ctrl-C ends)")

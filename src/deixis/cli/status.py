@@ -1,26 +1,21 @@
 """`deixis status`: whether a library agrees with the disk."""
 
-import json
-from pathlib import Path
-
-import typer
-
-from deixis.cli.app import app
-from deixis.cli.options import Json, LibraryFolder
-from deixis.cli.progress import say
+from deixis.cli.command import app
+from deixis.cli.shared.exit_codes import end
+from deixis.cli.shared.options import Json, LibraryPlace
+from deixis.cli.shared.printing import print_json, say
 
 
 @app.command()
-def status(library: LibraryFolder = Path("library"), as_json: Json = False) -> None:
+def status(library: LibraryPlace = "library", as_json: Json = False) -> None:
     """Compare disk, manifest and vectors, and name every file that cannot be found."""
-    from deixis.search import verbs
-    from deixis.search.status import status as compare
+    from deixis.scale.here_or_remote import library_status
 
-    found = compare(library)
+    found = library_status(library)
     if as_json:
-        print(json.dumps(found.to_dict(), indent=2))
+        print_json(found.to_dict())
     else:
-        say(f"{found.folder}: {found.items} pictures in {found.files} files; model {found.source}")
+        say(found.summary)
         for problem in found.problems:
-            say(f"[yellow]{problem.kind}[/] {problem.path}: {problem.reason}")
-    raise typer.Exit(verbs.exit_code(found))
+            say(f"{problem.path}: {problem.reason}", mark=problem.kind)
+    raise end(found)

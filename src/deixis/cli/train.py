@@ -5,32 +5,38 @@ from typing import Annotated
 
 import typer
 
-from deixis.cli.app import app
-from deixis.cli.options import Overrides, RecipePath, Runs, Threads, Tiny
-from deixis.cli.progress import say
+from deixis.cli.command import app
+from deixis.cli.shared.options import Json, Overrides, RecipePath, Rehearse, Runs, Threads, Tiny
+from deixis.cli.shared.printing import output, print_json, say
+from deixis.cli.shared.progress import console
 
 
 @app.command()
 def train(
     recipe: RecipePath,
     overrides: Overrides = None,
+    *,
     row: Annotated[str, typer.Option(help="The row's label; the first row when left out.")] = "",
-    seed: Annotated[int, typer.Option(help="Where randomness begins.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Where randomness begins.")] = 0,
     runs: Runs = Path("runs"),
     tiny: Tiny = False,
+    rehearse: Rehearse = False,
+    as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
-    """Train one row of a recipe; an interrupted run goes on where it stopped."""
-    import torch
+    """Train one row of a recipe; an interrupted run goes on where it stopped.
 
-    from deixis.cli.training import prepare_with_progress, run_one
-    from deixis.recipes.judging import JUDGINGS
+    `torchrun --nproc-per-node N -m deixis train …` trains it with N processes or GPUs.
+    """
+    from deixis.cli.shared.recipe_bars import RecipeBars
     from deixis.recipes.recipe import Recipe
+    from deixis.training.processes import joined_processes, leads
 
-    torch.set_num_threads(threads)
-    loaded = Recipe.load(recipe, overrides or [])
-    loaded = loaded.tiny() if tiny else loaded
-    chosen = loaded.row(row) if row else loaded.rows[0]
-    done = run_one(loaded, chosen, seed, prepare_with_progress(chosen.data), runs)
-    headline = JUDGINGS[loaded.judge].headline
-    say(f"{done.folder}  {headline.upper()} {done.result['measures'][headline]:.1f}")
+    loaded = Recipe.load(recipe, overrides or [], tiny=tiny, rehearse=rehearse)
+    with joined_processes(), RecipeBars() as bars:
+        console.quiet = output.quiet = not leads()
+        done = loaded.train(row, seed, runs, bars)
+    if as_json:
+        print_json({"folder": done.folder, **done.metrics})
+        return
+    say(f"{done.folder}  {loaded.headline.upper()} {done.metrics['measures'][loaded.headline]:.1f}")

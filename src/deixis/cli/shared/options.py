@@ -1,0 +1,44 @@
+"""Options that several verbs share."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def use_threads(threads: int) -> int:
+    """Set the number of torch threads."""
+    import torch
+
+    torch.set_num_threads(threads)
+    return threads
+
+
+RecipePath = Annotated[
+    str,
+    typer.Argument(help="A recipe: one TOML file, one table; or the name of one, such as tiny."),
+]
+Overrides = Annotated[
+    list[str] | None, typer.Argument(help="Changes as key=value, for example train.lr=1e-3.")
+]
+Runs = Annotated[Path, typer.Option(help="Where run folders are kept.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Tiny = Annotated[bool, typer.Option("--tiny", help="The same in seconds, on few simulated scenes.")]
+Rehearse = Annotated[
+    bool, typer.Option("--rehearse", help="Two narrow steps per row on the recipe's own data.")
+]
+Threads = Annotated[
+    int, typer.Option(min=1, help="Threads for matrix products.", callback=use_threads)
+]
+RunFolder = Annotated[Path, typer.Argument(help="A run folder.")]
+Split = Annotated[
+    str, typer.Option(help="The split to use; by default the one the run was judged on.")
+]
+LibraryPlace = Annotated[
+    str, typer.Option("--library", "-l", help="The library's folder, or s3://BUCKET/PREFIX.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option(help="HOST:PORT of a Ray cluster that does the work."),
+]
+LibraryFolder = Annotated[Path, typer.Option("--library", "-l", help="The library's folder.")]

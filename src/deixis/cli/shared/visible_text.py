@@ -1,0 +1,26 @@
+"""Text from files, as a terminal may show it: what would move the cursor is spelt out."""
+
+import unicodedata
+
+KEPT = "\n\t"
+HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, direction marks, half characters
+JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of words and emoji
+
+
+def visible(text: str) -> str:
+    r"""A text in which control characters are spelt out, so that none reaches the terminal.
+
+    >>> visible("a\x1b[2Jb.jpg")
+    'a\\x1b[2Jb.jpg'
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_spelt(character) for character in text)
+
+
+def _spelt(character: str) -> str:
+    if character in KEPT or character in JOINERS:
+        return character
+    if unicodedata.category(character) not in HIDDEN:
+        return character
+    return character.encode("unicode_escape").decode("ascii")
