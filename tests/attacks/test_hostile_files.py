@@ -1,0 +1,128 @@
+"""One bad file must not stop indexing: it is an outcome with a reason, and the run goes on."""
+
+import io
+import json
+import os
+import subprocess
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from deixis.search.library.library_store import LibraryStore
+from fake_encoder import FakeEncoder
+
+
+class Looking(FakeEncoder):
+    """Raises what no decoder should, for one file."""
+
+    def encode_image(self, files):
+        if any(str(file).endswith("raising.jpg") for file in files):
+            raise RecursionError("maximum recursion depth exceeded\udcff")
+        return super().encode_image(files)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    folder = tmp_path / "pictures"
+    folder.mkdir()
+    for number in range(3):
+        pixels = np.random.default_rng(number).integers(0, 255, (40, 30, 3), dtype=np.uint8)
+        Image.fromarray(pixels).save(folder / f"{number}.png")
+    return folder
+
+
+def index(folder, tmp_path, *more):
+    encoder = Looking()
+    with LibraryStore.open_or_create(tmp_path / "library", encoder) as opened:
+        return opened.add([folder, *more], encoder)
+
+
+def test_an_orientation_that_is_text_is_no_reason_to_stop(folder, tmp_path):
+    for number, value in enumerate(["upside down", "", (1, 2), 99, b"\xff"]):
+        picture = Image.new("RGB", (20, 10), (number, 0, 0))
+        exif = Image.Exif()
+        exif[274] = value
+        out = io.BytesIO()
+        try:
+            picture.save(out, "JPEG", exif=exif.tobytes())
+        except Exception:
+            continue  # Pillow itself will not write it
+        (folder / f"exif-{number}.jpg").write_bytes(out.getvalue())
+    (folder / "text.jpg").write_bytes(with_text_orientation())
+    report = index(folder, tmp_path)
+    assert not report.broken
+    assert report.counts["added"] == len(list(folder.iterdir()))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "null",
+        "17",
+        '["a"]',
+        '{"file_name": 3}',
+        '{"file_name": "0.png", "image_id": null}',
+        '{"file_name": "0.png", "also": null, "text": "a"}',
+        '{"file_name": "0.png", "text_ids": 5, "text": "a"}',
+        '{"file_name": "0.png", "group": {}, "text": "a"}',
+        '{"file_name": "0.png", "image_id": 1e999}',
+        '{"file_name": "0.png", "text": "a \\udc80 b"}',
+        '{"file_name": "0.png", "label": "\\ud800"}',
+        "[" * 100_000,
+        '{"file_name": ' + '{"a":' * 50_000,
+        "\x00\xff",
+    ],
+    ids=range(14),
+)
+def test_whatever_a_metadata_file_holds_the_pictures_are_indexed(folder, tmp_path, line):
+    (folder / "metadata.jsonl").write_text(line + "\n", encoding="utf-8")
+    report = index(folder, tmp_path)
+    assert report.counts["added"] == 3
+    assert {os.path.basename(one.path) for one in report.broken} <= {"metadata.jsonl"}
+    json.dumps(report.to_dict()).encode()
+
+
+def test_what_an_encoder_raises_for_one_file_is_that_files_outcome(folder, tmp_path):
+    (folder / "raising.jpg").write_bytes(b"x")
+    report = index(folder, tmp_path)
+    assert report.counts == {"added": 3, "broken": 1}
+    assert "maximum recursion depth" in report.broken[0].reason
+
+
+def test_a_root_that_is_a_loop_of_links_is_reported(folder, tmp_path):
+    (tmp_path / "one").symlink_to(tmp_path / "two")
+    (tmp_path / "two").symlink_to(tmp_path / "one")
+    report = index(folder, tmp_path, tmp_path / "one")
+    assert report.counts["added"] == 3
+    assert "symbolic links" in report.broken[0].reason
+
+
+def test_a_tree_deeper_than_the_stack_is_walked(folder, tmp_path):
+    top = os.open(folder, os.O_RDONLY)
+    current = top
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=current)
+        below = os.open("d", os.O_RDONLY, dir_fd=current)
+        if current != top:
+            os.close(current)
+        current = below
+    deep = os.open("deep.png", os.O_CREAT | os.O_WRONLY, dir_fd=current)
+    os.write(deep, (folder / "0.png").read_bytes() + b"deep")
+    for handle in (deep, current, top):
+        os.close(handle)
+    try:
+        assert index(folder, tmp_path).counts["added"] == 4
+    finally:
+        subprocess.run(["rm", "-rf", folder / "d"], check=True)  # deeper than pytest can clear
+
+
+def with_text_orientation() -> bytes:
+    """A JPEG whose EXIF orientation (274) is of the type ASCII."""
+    out = io.BytesIO()
+    Image.new("RGB", (20, 10), "red").save(out, "JPEG")
+    tiff = b"II*\0\x08\0\0\0" + b"\x01\0" + b"\x12\x01\x02\0\x02\0\0\0" + b"6\0\0\0" + b"\0\0\0\0"
+    body = b"Exif\0\0" + tiff
+    segment = b"\xff\xe1" + (len(body) + 2).to_bytes(2, "big") + body
+    content = out.getvalue()
+    return content[:2] + segment + content[2:]

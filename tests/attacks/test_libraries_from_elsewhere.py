@@ -1,0 +1,151 @@
+"""A library is data: it may not choose whom to call, what to fetch or what to run."""
+
+import http.server
+import json
+import os
+import shutil
+import threading
+
+import pytest
+from browser import serving
+
+from deixis.errors import FeatureError, SearchError
+from deixis.features.backbones import hub_access
+from deixis.features.backbones.transformers_features import HFImages, HFTexts, how_to_load
+from deixis.search.library import library as library_module
+from deixis.search.library.library import Library
+from deixis.search.library.library_store import LibraryStore
+from deixis.search.library.verification import verify
+from deixis.search.query.query import Query
+from deixis.search.query.server_client import ADDRESS, ask_running
+from deixis.serve import start
+from deixis.serve.app import create_app
+from fake_encoder import FakeEncoder
+
+TOKEN = "a token of sixteen"
+
+
+class Imposter(http.server.BaseHTTPRequestHandler):
+    asked: list[str] = []
+
+    def do_GET(self):
+        self._answer({"proof": "0" * 64})
+
+    def do_POST(self):
+        hit = {"id": "0" * 32, "score": 9, "paths": ["/etc/passwd"], "band": "confident"}
+        hit |= {"text_score": None, "width": None, "height": None, "stack": []}
+        self._answer({"hits": [hit], "searched": 1, "notes": []})
+
+    def _answer(self, body):
+        Imposter.asked.append(f"{self.command} {self.path}")
+        content = json.dumps(body).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def imposter():
+    Imposter.asked.clear()
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Imposter)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("DEIXIS_CACHE", str(tmp_path / "cache"))
+
+
+def announce(library, url, mode=0o600):
+    (library / ADDRESS).write_text(json.dumps({"url": url, "token": TOKEN}))
+    os.chmod(library / ADDRESS, mode)
+
+
+def test_a_program_at_the_announced_address_must_prove_itself(library, imposter, monkeypatch):
+    monkeypatch.setattr(library_module, "load_encoder", lambda source: FakeEncoder())
+    announce(library, imposter)
+    found = Library(library).search(Query(text="my secrets", k=3))
+    assert "/etc/passwd" not in [hit.paths[0] for hit in found.hits]
+    assert not any(asked.startswith("POST") for asked in Imposter.asked)
+
+
+@pytest.mark.parametrize(
+    "url", ["http://evil.example", "http://10.0.0.1:80", "https://127.0.0.1", "file:///etc/passwd"]
+)
+def test_only_this_machine_is_asked(library, url, monkeypatch):
+    monkeypatch.setattr(
+        "deixis.search.query.server_client._asked", lambda request: pytest.fail("it was asked")
+    )
+    announce(library, url)
+    assert ask_running(Query(text="a"), library) is None
+
+
+@pytest.mark.parametrize("how", ["others may write", "a link", "another owner"])
+def test_a_note_that_others_may_have_written_is_not_believed(library, imposter, how, monkeypatch):
+    announce(library, imposter, 0o666 if how == "others may write" else 0o600)
+    if how == "a link":
+        (library / ADDRESS).rename(library / "elsewhere.json")
+        (library / ADDRESS).symlink_to(library / "elsewhere.json")
+    if how == "another owner":
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+    assert ask_running(Query(text="a"), library) is None
+    assert not Imposter.asked
+
+
+def test_the_users_own_server_proves_itself_and_answers(library):
+    app = create_app(library, token=TOKEN, load=lambda source: FakeEncoder())
+    with serving(app) as url, start._announced(library, url, TOKEN):
+        assert len(ask_running(Query(text="a", k=3), library).hits) == 3
+
+
+def test_nothing_is_fetched_because_a_file_names_it(tmp_path):
+    pytest.importorskip("transformers")
+    name = "nobody/no-such-model"
+    assert how_to_load(name) == {"trust_remote_code": False, "local_files_only": True}
+    for backbone in (HFImages(name), HFTexts(name)):
+        with pytest.raises(FeatureError, match="nothing is fetched because a library"):
+            backbone.identity()
+    hub_access.allow_hub(f"hf:{name}:both+lite0")
+    assert how_to_load(name)["local_files_only"] is False
+    hub_access._named.clear()
+
+
+def test_code_that_comes_with_a_model_is_not_run_and_nobody_is_asked(tmp_path, monkeypatch):
+    pytest.importorskip("transformers")
+    config = {"model_type": "evil", "auto_map": {"AutoModel": "evil.Evil", "AutoConfig": "evil.C"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "evil.py").write_text(f"open({str(tmp_path / 'owned')!r}, 'w')")
+    monkeypatch.setattr("builtins.input", lambda *_: pytest.fail("somebody was asked"))
+    with pytest.raises(FeatureError, match="cannot be loaded"):
+        HFImages(str(tmp_path)).identity()
+    assert not (tmp_path / "owned").exists()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [b"../other/generation-1", b"/etc", b"", b"generation-9", b"\xff\xfe", b"generation-1/.."],
+)
+def test_current_names_a_generation_of_its_own_library_and_nothing_else(library, said):
+    opened = LibraryStore(library)
+    shutil.copytree(library, library.parent / "other")
+    (library / "current").write_bytes(said)
+    for use in (lambda: LibraryStore(library), lambda: verify(library), opened.is_current):
+        with pytest.raises(SearchError, match=r"current is damaged, .*there are: generation-1"):
+            use()
+    opened.close()
+
+
+def test_folders_that_only_look_like_generations_are_left_alone(library):
+    (library / "generation-old").mkdir()
+    with LibraryStore(library) as opened:
+        opened.rebuild([], FakeEncoder("b" * 32))
+    assert (library / "generation-old").is_dir()

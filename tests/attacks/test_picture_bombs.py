@@ -1,0 +1,201 @@
+"""A small file that is a huge picture must cost neither memory nor the searches of others."""
+
+import asyncio
+import io
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from deixis.errors import DataError
+from deixis.serve.decoding.decode_pool import LINE, PROCESSES, DecodePool, PictureForm
+from deixis.serve.limits.upload_budget import MOST, UploadBudget
+from deixis.serve.worker import BusyError
+
+PNG = {"content-type": "image/png"}
+
+
+def bomb(mode="RGBA", side=8900, kind="PNG") -> bytes:
+    out = io.BytesIO()
+    Image.new(mode, (side, side)).save(out, kind)
+    return out.getvalue()
+
+
+@pytest.fixture
+def pool():
+    pool = DecodePool()
+    yield pool
+    pool.stop()
+
+
+@pytest.fixture
+def patient(monkeypatch):
+    """Decoders with all the time they need, however busy the machine is."""
+    monkeypatch.setattr("deixis.serve.app.DecodePool", lambda: DecodePool(seconds=300.0))
+
+
+def test_a_small_file_of_eighty_megapixels_is_refused_at_once(client):
+    content = bomb()
+    assert len(content) < 400_000
+    client.post("/v1/search/picture", content=bomb("RGB", 20), headers=PNG)  # starts a decoder
+    started = time.monotonic()
+    answer = client.post("/v1/search/picture", content=content, headers=PNG)
+    assert answer.status_code == 400
+    assert "too large" in answer.json()["detail"]
+    assert time.monotonic() - started < 10  # seconds on a busy machine, milliseconds elsewhere
+
+
+@pytest.mark.parametrize("crop", ["", "?crop=0,0.5,0,0.5"])
+def test_five_at_once_add_at_most_600_mb_and_nothing_stays(patient, client, crop):
+    """The largest that is let through: forty megapixels without a cheap way to open them."""
+    content = bomb("RGB", 6300)
+    before = resident()
+    peak = [before]
+    with ThreadPoolExecutor(5) as threads:
+        sent = [
+            threads.submit(client.post, f"/v1/search/picture{crop}", content=content, headers=PNG)
+            for _ in range(5)
+        ]
+        while not all(one.done() for one in sent):
+            peak.append(resident())
+            time.sleep(0.02)
+    assert {one.result().status_code for one in sent} == {200}
+    assert max(peak) - before < 600e6
+    assert resident() - before < 250e6
+
+
+def test_what_takes_too_long_is_killed_and_the_next_is_opened(monkeypatch):
+    pool = DecodePool(processes=1, seconds=1.5)
+    try:
+        small = pool.open(bomb("RGB", 20), PictureForm()).result()
+        child = next(iter(pool._children))
+        os.kill(child.pid, 19)  # stopped: as good as a decoder that never returns
+        with pytest.raises(DataError, match="limits of time and memory"):
+            pool.open(bomb("RGB", 20), PictureForm()).result()
+        assert child.poll() is not None
+        assert pool.open(bomb("RGB", 20), PictureForm()).result() == small
+    finally:
+        pool.stop()
+
+
+def test_a_decoder_that_needs_more_memory_than_it_may_have_says_so(pool):
+    with pytest.raises(DataError, match="needs more than 224 MB"):
+        pool.open(bomb("RGBA", 4400, "WEBP"), PictureForm()).result()
+
+
+def requests_that_open_pictures(client):
+    id = client.get("/v1/search", params={"text": "a"}).json()["hits"][0]["id"]
+    part = {"parts": [{"id": id, "weight": 1.0}]}
+    yield lambda: client.post("/v1/search/picture", content=bomb("RGB", 20), headers=PNG)
+    yield lambda: client.get(f"/v1/images/{id}/similar")
+    yield lambda: client.get(f"/v1/images/{id}")
+    yield lambda: client.post("/v1/explain", json={"text": "a", "id": id})
+    yield lambda: client.post("/v1/search/mixed", json=part)
+
+
+@pytest.mark.parametrize("how", ["never", "cut off", "refused", "full"])
+def test_whatever_becomes_of_a_decoder_the_caller_gets_a_clear_answer(client, monkeypatch, how):
+    for module in ("limits.waiting", "picture_files"):
+        monkeypatch.setattr(f"deixis.serve.{module}.LONGEST", 0.3)
+
+    def opened(self, content, form) -> Future:
+        if how == "full":
+            raise BusyError
+        done = Future()
+        if how == "refused":
+            done.set_exception(DataError("it cannot be opened"))
+        if how == "cut off":
+            done.cancel()
+        return done
+
+    asked = list(requests_that_open_pictures(client))
+    monkeypatch.setattr(DecodePool, "open", opened)
+    for ask in asked:
+        answer = ask()
+        assert answer.status_code in ((400, 404) if how == "refused" else (503,)), answer.text
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+ENDLESS = """
+from deixis.serve.decoding import decode_child
+decode_child.CPU = 1
+decode_child.grant_time()
+while True:
+    pass
+"""
+
+
+def test_a_decoder_that_never_ends_is_ended_by_the_system():
+    done = subprocess.run([sys.executable, "-c", ENDLESS], check=False, timeout=120)
+    assert done.returncode == -signal.SIGXCPU
+
+
+def test_pictures_and_bytes_that_may_wait_are_counted(pool, monkeypatch):
+    done = [pool.open(bomb("RGB", 20), PictureForm()) for _ in range(LINE + PROCESSES)]
+    with pytest.raises(BusyError):
+        pool.open(b"", PictureForm())
+    for one in done:
+        one.result()
+    budget = UploadBudget()
+    with budget.holding(MOST), pytest.raises(BusyError), budget.holding(1):
+        pytest.fail("more was taken than there is")
+    with budget.holding(MOST):
+        pass
+
+
+@pytest.mark.slow
+def test_bombs_move_the_p99_of_searches_by_less_than_twice(library):
+    from clients import ask
+    from fake_server import fake_server
+
+    def p99(url) -> float:
+        answers = []
+        until = time.monotonic() + 6
+
+        async def both():
+            await asyncio.gather(*(ask(url, number, until, answers) for number in range(4)))
+
+        asyncio.run(both())
+        assert {status for status, _ in answers} == {200}
+        return sorted(seconds for _, seconds in answers)[int(0.99 * len(answers))]
+
+    content = bomb("RGB", 6300)
+    with fake_server(library) as (url, _):
+        p99(url)
+        alone = p99(url)
+        file = library.parent / "bomb"
+        file.write_bytes(content)
+        command = ["curl", "-s", "-o", "/dev/null", "-H", "Content-Type: image/png"]
+        command += ["--data-binary", f"@{file}", f"{url}/v1/search/picture"]
+        bombs = [subprocess.Popen(command) for _ in range(5)]
+        beside = p99(url)
+        for one in bombs:
+            one.wait()
+    assert beside < 2 * alone + 0.02  # a scheduler's slice of two cores
+
+
+def resident() -> float:
+    """Bytes this process and its decoders hold."""
+    decoders = [pid.name for pid in Path("/proc").glob("[0-9]*") if _parent(pid) == os.getpid()]
+    return sum(map(_resident, ["self", *decoders]))
+
+
+def _parent(process: Path) -> int:
+    try:
+        return int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
+    except OSError:  # it has ended
+        return 0
+
+
+def _resident(pid: str) -> float:
+    try:
+        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
+    except OSError:
+        return 0
+    return int(pages) * os.sysconf("SC_PAGE_SIZE")

@@ -1,0 +1,190 @@
+"""Clients that dawdle, flood or stay cannot hold the server, and it ends when asked to."""
+
+import hashlib
+import http.client
+import json
+import logging
+import signal
+import socket
+import subprocess
+import threading
+import time
+from urllib.parse import urlsplit
+
+import pytest
+from browser import serving
+from fake_server import fake_server
+from PIL import Image
+
+from deixis.serve.app import create_app
+from deixis.serve.limits import bounded_protocol
+from deixis.serve.limits.bounded_log import BoundedLog
+from fake_encoder import FakeEncoder
+
+SLOW = {"HEAD": "0.5", "IDLE": "1", "BODY": "1.0"}
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """The server's limits in seconds, cut down so that a test can wait for them."""
+    for name, value in SLOW.items():
+        monkeypatch.setenv(f"DEIXIS_TEST_{name}", value)
+
+
+@pytest.fixture
+def connected():
+    """A way to connect; what is still open is closed at the end."""
+    opened = []
+
+    def connect(url) -> socket.socket:
+        place = urlsplit(url)
+        opened.append(socket.create_connection((place.hostname, place.port), timeout=5))
+        return opened[-1]
+
+    yield connect
+    for connection in opened:
+        connection.close()
+
+
+def closed_within(connection: socket.socket, seconds: float) -> bool:
+    connection.settimeout(seconds)
+    try:
+        while connection.recv(4096):
+            continue
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def test_a_head_that_never_ends_is_given_up(library, impatient, connected):
+    with fake_server(library) as (url, _):
+        silent, dripping = connected(url), connected(url)
+        dripping.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-A: ")
+        assert closed_within(silent, 5)
+        assert closed_within(dripping, 5)
+        again = connected(url)
+        again.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert again.recv(4096).startswith(b"HTTP/1.1 200")
+        again.sendall(b"GET /healthz HT")
+        assert closed_within(again, 5)
+
+
+def test_a_body_that_never_comes_is_answered_408(library, impatient, connected):
+    with fake_server(library) as (url, _):
+        slow = connected(url)
+        head = b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        slow.sendall(head + b"Content-Length: 100\r\n\r\n{")
+        assert slow.recv(4096).startswith(b"HTTP/1.1 408")
+
+
+def test_connections_stay_below_the_files_a_process_may_open(monkeypatch):
+    import resource
+
+    for files, wanted in ((4096, 512), (256, 128), (64, 16)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, files=files: (files, files))
+        assert bounded_protocol.most_connections() == wanted
+
+
+@pytest.mark.slow
+def test_a_flood_of_connections_leaves_the_server_answering(library, impatient, connected):
+    with fake_server(library) as (url, _):
+        for _ in range(700):
+            connected(url)
+        time.sleep(2)  # those that say nothing are given up meanwhile
+        asked = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+        asked.request("GET", "/v1/search?text=a", headers={"Host": "localhost"})
+        assert asked.getresponse().status == 200
+        asked.close()
+
+
+def index_from_the_page(url, folder):
+    asked = http.client.HTTPConnection("localhost", urlsplit(url).port, timeout=5)
+    body, kind = json.dumps({"folder": str(folder)}), {"Content-Type": "application/json"}
+    asked.request("POST", "/v1/indexing", body, kind)
+    assert json.loads(asked.getresponse().read())["standing"] == "running"
+    asked.close()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+@pytest.mark.parametrize("indexed", ["from the page", "by following"])
+def test_it_ends_within_ten_seconds_whatever_is_open(
+    library, connected, monkeypatch, number, code, indexed
+):
+    """A half body, a half head, nothing, an explanation and a picture that take a minute each."""
+    monkeypatch.setenv("DEIXIS_TEST_PICTURE", "60")
+    Image.new("RGB", (40, 30), "red").save(library.parent / "pictures" / "new.png")
+    more = ("--watch",) if indexed == "by following" else ()
+    with fake_server(library, *more, stderr=subprocess.PIPE) as (url, server):
+        if indexed == "from the page":
+            index_from_the_page(url, library.parent / "pictures")
+        half = connected(url)
+        half.sendall(b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n")
+        half.sendall(b"Content-Type: application/json\r\n\r\n{")
+        connected(url).sendall(b"GET /heal")
+        connected(url)
+        picture = sorted((library.parent / "pictures").glob("*.png"))[0].read_bytes()
+        id = hashlib.blake2b(picture, digest_size=16).hexdigest()
+        asked = json.dumps({"text": "a", "id": id}).encode()
+        head = b"POST /v1/explain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        connected(url).sendall(head + b"Content-Length: %d\r\n\r\n" % len(asked) + asked)
+        time.sleep(2)
+        started = time.monotonic()
+        server.send_signal(number)
+        assert server.wait(15) == code
+        assert time.monotonic() - started < 10
+        said = server.stderr.read()
+    assert said.startswith("stopped: ")
+    assert said.count("\n") == 1
+    assert half.recv(4096).startswith(b"HTTP/1.1 503")
+
+
+def test_a_log_is_bounded_and_says_so():
+    log, written = logging.getLogger("flooded"), []
+    handler = logging.Handler()
+    handler.emit = lambda record: written.append(record.getMessage())
+    log.addHandler(handler)
+    bound = BoundedLog(most=5, seconds=0.2)
+    log.addFilter(bound)
+    for number in range(1000):
+        log.warning("failed %s", number)
+    assert len(written) == 5
+    time.sleep(0.25)
+    log.warning("later")
+    assert written[-1] == "later (995 messages were held back)"
+
+
+class Held(FakeEncoder):
+    """Reads texts only when it is let go."""
+
+    def __init__(self, go) -> None:
+        super().__init__()
+        self.go = go
+
+    def encode_text(self, texts):
+        self.go.wait(20)
+        return super().encode_text(texts)
+
+
+def test_who_leaves_is_counted_as_such_and_is_no_error_in_the_log(library, connected, caplog):
+    go = threading.Event()
+    with serving(create_app(library, load=lambda source: Held(go))) as url:
+        for path in (b"/v1/search?text=a", b"/v1/search?text=b"):
+            leaving = connected(url)
+            leaving.sendall(b"GET " + path + b" HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        foreign = connected(url)
+        foreign.sendall(b"GET /v1/library HTTP/1.1\r\nHost: evil.example\r\n\r\n")
+        assert foreign.recv(4096).startswith(b"HTTP/1.1 403")
+        time.sleep(0.3)
+        leaving.close()
+        time.sleep(1.2)  # until it is noticed
+        go.set()
+        asked = http.client.HTTPConnection(urlsplit(url).netloc, timeout=10)
+        asked.request("GET", "/metrics", headers={"Host": "localhost"})
+        counted = asked.getresponse().read().decode()
+        asked.close()
+    assert 'deixis_requests_total{route="/v1/search",status="499"} 1.0' in counted
+    assert 'deixis_requests_total{route="other",status="403"} 1.0' in counted
+    assert 'status="500"' not in counted
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
