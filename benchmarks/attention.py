@@ -14,17 +14,20 @@ from torch import Tensor
 from torch.nn.functional import leaky_relu, normalize
 
 from benchmarks.harness import Figure, Timed, interleaved, speed_up
-from deixis.evaluation.rerank import merged, rerank, scorer, shortlist
-from deixis.similarity.attention import Attention, Parts, products
-from deixis.similarity.base import Cosine
-from deixis.similarity.focal import FocalAttention
-from deixis.similarity.local import Local, buckets
-from deixis.similarity.messages import GatedFusion
+from deixis.evaluation.reranking.two_models import merged, rerank, shortlist
+from deixis.similarity.bfan_focal import FocalAttention
+from deixis.similarity.blocked.pair_scorer import pair_scorer
+from deixis.similarity.camp_fusion import GatedFusion
+from deixis.similarity.part_level import PartLevel, equal_length_buckets
+from deixis.similarity.scan_attention import CrossAttention, GramParts, dot_products
+from deixis.similarity.similarity import Cosine
 from deixis.types import Embedding
 
 IMAGES, TEXTS, REGIONS, DIM = 200, 1_000, 36, 1024
 EVERY = 10  # the loop is timed on one text in so many
-FEW = (20, 30)  # images and texts that meet pair by pair
+CAMP = (80, 400)  # images and texts that CAMP scores
+FEW = (20, 30)  # of them meet pair by pair
+TINY = {"IMAGES": 6, "TEXTS": 20, "REGIONS": 4, "DIM": 16, "CAMP": (6, 20), "FEW": (2, 3)}
 # Words of a caption, start and end included: how many of a thousand captions of Flickr8k have 6, 7…
 # fmt: off
 LENGTHS = [
@@ -41,7 +44,7 @@ def figures() -> list[Figure]:
     out: list[Figure] = []
     for way, product_goal, loop_goal in (("t2i", 1.3, 7), ("i2t", 1.6, 12)):
         loop = loop_t2i if way == "t2i" else loop_i2t
-        similarity = Attention(way, *scan[way])
+        similarity = CrossAttention(way, *scan[way])
         out += attention_figures(f"SCAN {way}", similarity, loop, (product_goal, loop_goal))
     for focus in ("equal", "prob"):
         name, similarity = f"BFAN {focus}", FocalAttention(focus, 20.0)
@@ -61,7 +64,7 @@ def gallery(images: int, texts: int) -> tuple[Embedding, Embedding]:
 
 
 def attention_figures(
-    name: str, similarity: Local[Parts], loop: Loop, goals: tuple[float, float]
+    name: str, similarity: PartLevel[GramParts], loop: Loop, goals: tuple[float, float]
 ) -> list[Figure]:
     """Ours against the bare product in the same blocks, and against the loop."""
     torch.manual_seed(0)
@@ -89,19 +92,24 @@ def attention_figures(
 
 
 def prepared(
-    similarity: Local[Parts], images: Embedding, texts: Embedding
-) -> list[tuple[Parts, Parts]]:
+    similarity: PartLevel[GramParts], images: Embedding, texts: Embedding
+) -> list[tuple[GramParts, GramParts]]:
     """The blocks that meet, contexts first, without anything to score."""
-    left = [Parts.of(v.vectors) for _, v in buckets(images, similarity.images_a_block)]
-    right = [Parts.of(w.vectors) for _, w in buckets(texts, similarity.texts_a_block)]
+    left = [
+        GramParts.of(v.vectors)
+        for _, v in equal_length_buckets(images, similarity.images_per_block)
+    ]
+    right = [
+        GramParts.of(w.vectors) for _, w in equal_length_buckets(texts, similarity.texts_per_block)
+    ]
     pairs = [(v, w) for w in right for v in left]
-    regions_ask = isinstance(similarity, Attention) and similarity.direction == "i2t"
+    regions_ask = isinstance(similarity, CrossAttention) and similarity.direction == "i2t"
     return [(w, v) for v, w in pairs] if regions_ask else pairs
 
 
-def multiply(blocks: list[tuple[Parts, Parts]]) -> None:
+def multiply(blocks: list[tuple[GramParts, GramParts]]) -> None:
     for contexts, queries in blocks:
-        products(contexts, queries, grid=True)
+        dot_products(contexts, queries, grid=True)
 
 
 def looped(images: Embedding, texts: Embedding, loop: Loop) -> Tensor:
@@ -170,7 +178,7 @@ def order_figure(ours: ndarray, exact: ndarray) -> Figure:
 
 
 def camp_figures() -> list[Figure]:
-    images, texts = gallery(80, 400)
+    images, texts = gallery(*CAMP)
     similarity = GatedFusion(DIM, "sum", attend=True, squash=False)
     few = [(images.rows(slice(i, i + 1)), texts.rows(slice(t, t + 1))) for i, t in np.ndindex(*FEW)]
     with torch.no_grad():
@@ -181,7 +189,7 @@ def camp_figures() -> list[Figure]:
             lambda: [plain_camp(similarity, v.vectors[0], w.vectors[w.mask]) for v, w in few],
             lambda: fusion_alone(similarity),
             lambda: reranked(similarity, images, texts),
-            lambda: rerank(fast_scores(images, texts), scorer(similarity, images, texts), 0.1),
+            lambda: rerank(fast_scores(images, texts), pair_scorer(similarity, images, texts), 0.1),
         )
     alone, plain = (
         Timed(t.result, t.seconds * whole.result.numel() / len(few)) for t in (alone, plain)
@@ -240,6 +248,6 @@ def reranked(
     chosen = shortlist(fast, 0.1)
     text, image = np.nonzero(chosen)
     scores = np.zeros(fast.shape)
-    scores[text, image] = scorer(similarity, images, texts)(image, text)
+    scores[text, image] = pair_scorer(similarity, images, texts)(image, text)
     merged(fast, scores, chosen).argsort(axis=1)
     return scores[chosen], chosen

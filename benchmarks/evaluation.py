@@ -9,15 +9,21 @@ import numpy as np
 from numpy import ndarray
 
 from benchmarks.harness import Figure, agreement, extra_memory, interleaved, speed_up
-from deixis.evaluation.coco import CocoTest
 from deixis.evaluation.measures import both_ways, rank_measures
+from deixis.evaluation.positive_ranks import ranks
+from deixis.evaluation.protocols.coco_judgements import CocoTest
 from deixis.evaluation.qrels import Qrels
-from deixis.evaluation.ranks import ranks
 from deixis.evaluation.result import Result
 
 IMAGES, TEXTS = 5_000, 25_000
 KS = (1, 5, 10)
 PAIRS = np.stack([np.arange(TEXTS) // 5, np.arange(TEXTS)], axis=1)
+TINY = {
+    "IMAGES": 20,
+    "TEXTS": 100,
+    "PAIRS": PAIRS[:100],
+    "coco_figures": lambda scores: [],  # its judgements are of 5,000 images and no fewer
+}
 
 
 def figures() -> list[Figure]:
@@ -107,7 +113,7 @@ def published(i2t: dict[int, list[int]], t2i: dict[int, list[int]]) -> Mapping[s
         from eccv_caption import Metrics
     recalls = [f"{name}_recalls" for name in ("coco_1k", "coco_5k", "cxc")]
     wanted = [*recalls, "eccv_map_at_r", "eccv_rprecision", "eccv_r1"]
-    with redirect_stderr(StringIO()):  # one of its bars shows even when told not to
+    with redirect_stderr(StringIO()):  # one of its bars shows even when switched off
         return Metrics().compute_all_metrics(i2t, t2i, target_metrics=wanted, Ks=KS, verbose=False)
 
 

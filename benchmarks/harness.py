@@ -3,6 +3,7 @@
 import ctypes
 import gc
 import json
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
@@ -11,6 +12,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from rich.table import Table
+
+from deixis.neighbours.integer_layout import processor_name
 
 PEAK = Path("/proc/self/status")
 RESET = Path("/proc/self/clear_refs")
@@ -32,7 +35,8 @@ class Figure:
         """Whether the goal is met; a figure without one is only printed."""
         if self.goal is None:
             return True
-        return self.value >= self.goal if self.better == "higher" else self.value <= self.goal
+        met = self.value >= self.goal if self.better == "higher" else self.value <= self.goal
+        return bool(met)
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ def agreement(name: str, ours: Iterable[float], theirs: Iterable[float], goal: f
 
 
 def extra_memory(work: Callable[[], Any]) -> float:
-    """Megabytes a piece of work adds to the process at its highest; Linux with glibc tells.
+    """Megabytes a piece of work adds to the process at its peak; needs Linux with glibc.
 
     What earlier work freed is handed back first: the allocator keeps it, and work that reuses it
     would seem to need nothing.
@@ -92,9 +96,11 @@ def _status(field: str) -> float:
 
 def table(name: str, figures: Iterable[Figure], threads: int) -> Table:
     """The figures of one benchmark, for people."""
-    out = Table(title=f"{name} (threads: {threads})", title_justify="left")
-    for heading, side in (("", "left"), ("value", "right"), ("goal", "right"), ("", "left")):
-        out.add_column(heading, justify=side)  # type: ignore[arg-type]
+    load = f"load {os.getloadavg()[0]:.1f}"
+    title = f"{name} (threads: {threads}, {processor_name()}, {load})"
+    out = Table(title=title, title_justify="left")
+    for heading in ("", "value", "goal", ""):
+        out.add_column(heading, justify="right" if heading else "left")
     out.add_column("CPU time, median", style="dim")
     for figure in figures:
         sign = "≥" if figure.better == "higher" else "≤"
@@ -111,8 +117,10 @@ def table(name: str, figures: Iterable[Figure], threads: int) -> Table:
 def record(measured: dict[str, list[Figure]], threads: int) -> str:
     """All figures as JSON, for machines."""
     figures = [
-        {"benchmark": name, **asdict(figure), "ok": figure.ok}
+        # A value may have been computed by numpy or torch, whose numbers are not JSON.
+        {"benchmark": name, **asdict(figure), "value": float(figure.value), "ok": figure.ok}
         for name, listed in measured.items()
         for figure in listed
     ]
-    return json.dumps({"threads": threads, "figures": figures}, indent=2, ensure_ascii=False)
+    machine = {"processor": processor_name(), "load": os.getloadavg()[0], "threads": threads}
+    return json.dumps({**machine, "figures": figures}, indent=2, ensure_ascii=False)

@@ -4,10 +4,11 @@ import numpy as np
 from numpy import ndarray
 
 from benchmarks.harness import Figure, agreement, interleaved
-from deixis.evaluation.labels import ndcg, shared_labels
+from deixis.evaluation.graded_measures import ndcg, shared_labels
 
 QUERIES, ITEMS, LABELS, DEPTH = 5_000, 25_000, 80, 500
 SHARE = 250  # queries that scikit-learn is given; it takes them one by one, so time is linear
+TINY = {"QUERIES": 20, "ITEMS": 600, "SHARE": 5}
 
 
 def figures() -> list[Figure]:

@@ -8,11 +8,12 @@ from numpy import ndarray
 
 from benchmarks.harness import Figure, interleaved
 from benchmarks.search import BATCH, DIM, ITEMS, unit
-from deixis.search.exact import Exact
-from deixis.search.ivf import SHARE, Ivf
+from deixis.neighbours.exact import Exact
+from deixis.search.index.ivf import SHARE, Ivf
 
 SHARES = (1 / 32, 1 / 16, 1 / 8, SHARE, 1 / 2)
-HIDDEN = 48  # directions that carry most of what tells simulated vectors apart
+HIDDEN = 48  # directions along which simulated vectors differ most
+TINY = {"ITEMS": 3_000, "DIM": 16}
 
 
 def figures() -> list[Figure]:

@@ -7,18 +7,18 @@ import torch
 from torch import Tensor
 
 from benchmarks.harness import Figure, Timed, agreement, interleaved, speed_up
-from deixis.heads.unit import unit
+from deixis.heads.l2_normalise import l2_normalise
 from deixis.methods.dive import DivE
-from deixis.methods.model import Sizes
-from deixis.similarity.blocks import score_matrix
-from deixis.similarity.nearest import top_k
-from deixis.similarity.sets import SmoothChamfer
-from deixis.types import Batch, Embedding, Outputs, Regions, Tokens
+from deixis.similarity.blocked.blocked_scoring import score_matrix
+from deixis.similarity.blocked.topk import top_k
+from deixis.similarity.set_similarity import SmoothChamfer
+from deixis.types import Batch, Embedding, Outputs, Regions, Sizes, Tokens
 
 IMAGES, TEXTS, PARTS, DIM = 1000, 5000, 4, 1024
 SMALL, USUAL = (32, 64), (128, 128)  # images and texts of a batch; the first broadcasts in memory
 REPEATS = 5
 ALPHA, MARGIN, WEIGHT = 16.0, 0.2, 0.01
+TINY = {"IMAGES": 20, "TEXTS": 40, "DIM": 16, "SMALL": (4, 8), "USUAL": (4, 4)}
 
 Form = Callable[[Embedding, Embedding, Tensor], Tensor]  # images, texts, positives → loss
 Pairwise = Callable[[Tensor, Tensor], Tensor]
@@ -36,7 +36,7 @@ def figures() -> list[Figure]:
 
 
 def scoring() -> list[Figure]:
-    images, texts = (as_set(unit(torch.randn(n, PARTS, DIM))) for n in (IMAGES, TEXTS))
+    images, texts = (as_set(l2_normalise(torch.randn(n, PARTS, DIM))) for n in (IMAGES, TEXTS))
     similarity = SmoothChamfer(ALPHA)
     product = torch.empty(IMAGES * PARTS, TEXTS * PARTS)
     left, right = images.vectors.flatten(0, 1), texts.vectors.flatten(0, 1)
@@ -84,7 +84,10 @@ def loss_head(what: str, baseline: Form, batch: tuple[int, int], goal: float) ->
 def differentiated(form: Form, inputs: list[Tensor], positives: Tensor) -> Tensor:
     """The loss and all its gradients, as one row of numbers."""
     leaves = [tensor.clone().requires_grad_() for tensor in inputs]
-    images, texts = as_set(unit(leaves[0]), leaves[2]), as_set(unit(leaves[1]), leaves[3])
+    images, texts = (
+        as_set(l2_normalise(leaves[0]), leaves[2]),
+        as_set(l2_normalise(leaves[1]), leaves[3]),
+    )
     loss = form(images, texts, positives)
     gradients = torch.autograd.grad(loss, leaves)
     return torch.cat([loss.detach().view(1), *(gradient.flatten() for gradient in gradients)])
@@ -128,7 +131,7 @@ def plain_hinge(scores: Tensor, positives: Tensor) -> Tensor:
 
 
 def plain_uniformity(residual: Tensor) -> Tensor:
-    parts = unit(residual)
+    parts = l2_normalise(residual)
     squares = (parts[:, :, None] - parts[:, None]).square().sum(-1)
     one, other = torch.triu_indices(PARTS, PARTS, 1)
     return (-2 * squares[:, one, other]).exp().mean()
