@@ -12,21 +12,21 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from deixis.data.corpus import Corpus
-from deixis.data.read import read_corpus
-from deixis.data.scenes import write_scenes
-from deixis.data.scenes.objects import NOUNS
-from deixis.features.narration import Narration
+from deixis.data.read_corpus import read_corpus
+from deixis.data.simulated.scenes import write_scenes
+from deixis.data.simulated.scenes.objects import NOUNS
+from deixis.features.trace.narration import Narration
 
 SIDE, STRIP = 256, 84
 INKS = ("#ff2d95", "#00c2ff", "#ffb000")  # first, second and third thing that is named
 
 
-def draw_trace(picture: Image.Image, told: Narration) -> None:
+def draw_trace(picture: Image.Image, narration: Narration) -> None:
     """Draw the pointer's path, each stretch in the colour of the thing named in it."""
     pen = ImageDraw.Draw(picture)
-    named = [word for word in told.words if word.text.strip(",.") in NOUNS]
+    named = [word for word in narration.words if word.text.strip(",.") in NOUNS]
     starts = [0.0, *(word.end + 0.3 for word in named[:-1]), float("inf")]
-    for stroke in told.strokes:
+    for stroke in narration.strokes:
         for a, b in zip(stroke, stroke[1:], strict=False):
             stretch = int(np.searchsorted(starts, a.t, side="right")) - 1
             line = (a.x * SIDE, a.y * SIDE, b.x * SIDE, b.y * SIDE)
@@ -42,9 +42,9 @@ def draw_cell(corpus: Corpus, image: int, *, narrated: bool) -> Image.Image:
     texts = np.flatnonzero(corpus.owners == image).tolist()
     lines = [corpus.texts[text] for text in texts if text not in corpus.narrations][:2]
     if narrated:
-        told = corpus.narrations[next(text for text in texts if text in corpus.narrations)]
-        draw_trace(shown, told)
-        lines = [told.text]
+        narration = corpus.narrations[next(text for text in texts if text in corpus.narrations)]
+        draw_trace(shown, narration)
+        lines = [narration.text]
     cell.paste(shown, (0, 0))
     wrapped = "\n".join("\n".join(textwrap.wrap(line, 40)) for line in lines)
     ImageDraw.Draw(cell).text((4, SIDE + 4), wrapped, "black", ImageFont.load_default(13))
