@@ -7,13 +7,16 @@ from PIL import Image
 
 from deixis.data.corpus import Corpus
 from deixis.data.dataset import Dataset
-from deixis.features.packed import PackedRegions, PackedTokens, offsets_of
+from deixis.data.negatives.mined_negatives import MinedNegatives, MiningSource
+from deixis.features.store.packed import PackedRegions, PackedTokens, offsets_of
 
 
-def made_dataset(images: int = 24, texts_an_image: int = 2, seed: int = 0, dim: int = 8) -> Dataset:
-    """Images whose regions and texts whose words both come from one hidden topic an image."""
+def made_dataset(
+    images: int = 24, texts_per_image: int = 2, seed: int = 0, dim: int = 8, *, boxes: bool = False
+) -> Dataset:
+    """Images whose regions and texts whose words both come from one hidden topic per image."""
     random = np.random.default_rng(seed)
-    owners = np.repeat(np.arange(images), texts_an_image)
+    owners = np.repeat(np.arange(images), texts_per_image)
     topics = random.integers(5, 30, size=(images, 3))
     vectors = np.random.default_rng(1).normal(size=(30, dim)).astype(np.float32)
     counts = random.integers(2, 6, size=images)
@@ -28,11 +31,26 @@ def made_dataset(images: int = 24, texts_an_image: int = 2, seed: int = 0, dim: 
         pairs=np.stack([owners, np.arange(len(owners))], axis=1),
         splits=("train",) * images,
     )
+    places = np.random.default_rng(2).random((counts.sum(), 5)).astype(np.float32)
     packed_regions = PackedRegions(
-        np.concatenate(regions), offsets_of(counts), pooled=np.stack([r.mean(0) for r in regions])
+        np.concatenate(regions),
+        offsets_of(counts),
+        places if boxes else None,
+        pooled=np.stack([r.mean(0) for r in regions]),
     )
     packed_tokens = PackedTokens(np.concatenate(words), offsets_of([len(w) for w in words]))
     return Dataset(corpus, packed_regions, packed_tokens, np.arange(images), np.arange(len(owners)))
+
+
+def made_negatives(dataset: Dataset, seed: int = 0) -> MinedNegatives:
+    """Six negatives of each image and each text, drawn by chance."""
+    random = np.random.default_rng(seed)
+    positives = dataset.corpus.positives()
+    texts, images = (
+        np.stack([random.permutation(np.flatnonzero(~row))[:6] for row in side])
+        for side in (positives, positives.T)
+    )
+    return MinedNegatives(texts, images, MiningSource("m", "s"))
 
 
 def made_pictures(folder: Path, count: int) -> Path:

@@ -2,7 +2,7 @@
 
 import torch
 
-from deixis.heads.positions import line_codes
+from deixis.heads.sine_positions import text_positions
 from deixis.heads.slots import Slots, SlotShape
 
 NAMES = {
@@ -24,13 +24,13 @@ NAMES = {
 class LeakySlots(Slots):
     """The published mask: each padded place gives 1/K to every slot."""
 
-    def silence(self, attention, mask):
+    def mask_attention(self, attention, mask):
         return attention.masked_fill(~mask[:, None, None, :], 1.0 / attention.shape[2])
 
 
-def padded_line_codes(mask, width):
+def padded_line_codes(mask, width, boxes=None):
     """The published text codes: scaled by the longest text of the batch."""
-    return line_codes(torch.ones_like(mask), width)
+    return text_positions(torch.ones_like(mask), width)
 
 
 def tensors(arrays) -> dict[str, torch.Tensor]:

@@ -3,8 +3,10 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import torch
 import transformers
+from safetensors.torch import save_file
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 WORDS = [
@@ -24,7 +26,9 @@ SMALL = {
 SEEN = {"image_size": 24, "patch_size": 8}
 
 
-def save(model: torch.nn.Module, folder: Path, side: int = 24, words: bool = False) -> str:
+def save(
+    model: torch.nn.Module, folder: Path, side: int = 24, words: bool = False, longest: int = 12
+) -> str:
     model.save_pretrained(folder)
     settings = {
         "size": {"height": side, "width": side},
@@ -33,11 +37,11 @@ def save(model: torch.nn.Module, folder: Path, side: int = 24, words: bool = Fal
     }
     (folder / "preprocessor_config.json").write_text(json.dumps(settings))
     if words:
-        save_tokenizer(folder)
+        save_tokenizer(folder, longest)
     return str(folder)
 
 
-def save_tokenizer(folder: Path) -> None:
+def save_tokenizer(folder: Path, longest: int = 12) -> None:
     tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -45,17 +49,18 @@ def save_tokenizer(folder: Path) -> None:
     )
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=12, **names
+        tokenizer_object=tokenizer, model_max_length=longest, **names
     )
     fast.save_pretrained(folder)
 
 
-def tiny_clip(folder: Path) -> str:
-    text = {**SMALL, "vocab_size": len(WORDS), "max_position_embeddings": 12, "eos_token_id": 3}
+def tiny_clip(folder: Path, longest: int = 12) -> str:
+    text = {**SMALL, "vocab_size": len(WORDS), "eos_token_id": 3}
+    text["max_position_embeddings"] = longest
     config = transformers.CLIPConfig(
         text_config=text, vision_config={**SMALL, **SEEN}, projection_dim=10
     )
-    return save(transformers.CLIPModel(config), folder, words=True)
+    return save(transformers.CLIPModel(config), folder, words=True, longest=longest)
 
 
 def tiny_siglip(folder: Path) -> str:
@@ -80,6 +85,20 @@ def tiny_resnet(folder: Path) -> str:
     return save(transformers.ResNetModel(config), folder, side=48)
 
 
-def tiny_bert(folder: Path) -> str:
-    config = transformers.BertConfig(**SMALL, vocab_size=len(WORDS), max_position_embeddings=12)
+def tiny_bert(folder: Path, **sizes: int) -> str:
+    sizes = {**SMALL, "vocab_size": len(WORDS), "max_position_embeddings": 12, **sizes}
+    config = transformers.BertConfig(**sizes)
     return save(transformers.BertModel(config), folder, words=True)
+
+
+def tiny_resnext(folder: Path) -> str:
+    """timm's layout: an architecture in config.json, weights by its names, classifier included."""
+    arrays = np.load(Path(__file__).parent / "golden/dive/timm_resnext.npz")
+    names = [name for name in arrays.files if name.startswith("weight.")]
+    weights = {name.removeprefix("weight."): torch.from_numpy(arrays[name]) for name in names}
+    folder.mkdir(parents=True, exist_ok=True)
+    save_file(weights, folder / "model.safetensors")
+    seen = {"input_size": [3, 48, 48], "mean": [0.5] * 3, "std": [0.25] * 3}
+    config = {"architecture": "resnext101_32x8d", "num_classes": 3, "pretrained_cfg": seen}
+    (folder / "config.json").write_text(json.dumps(config))
+    return str(folder)

@@ -41,7 +41,7 @@ def test_a_goal_lies_on_one_side():
     assert speed_up("ratio", Timed(None, 2.0), Timed(None, 10.0), 4).value == 5.0
 
 
-@pytest.mark.skipif(not (RESET.exists() and PEAK.exists()), reason="Linux alone tells the peak")
+@pytest.mark.skipif(not (RESET.exists() and PEAK.exists()), reason="only Linux reports the peak")
 def test_memory_reused_from_earlier_work_counts():
     def work():
         return [np.ones(2**13) for _ in range(640)]  # 40 MB in pieces the allocator keeps
@@ -54,9 +54,9 @@ def test_memory_reused_from_earlier_work_counts():
 
 
 def test_machines_read_value_goal_and_ok():
-    told = json.loads(record({"made up": [Figure("ratio", 3.0, 2.0)]}, threads=1))
-    assert told["threads"] == 1
-    figure = told["figures"][0]
+    written = json.loads(record({"made up": [Figure("ratio", 3.0, 2.0)]}, threads=1))
+    assert written["threads"] == 1
+    figure = written["figures"][0]
     assert (figure["benchmark"], figure["value"], figure["goal"], figure["ok"]) == (
         "made up", 3.0, 2.0, True
     )  # fmt: skip
