@@ -8,11 +8,16 @@ READY  := $(VENV)/.ready
 export OMP_NUM_THREADS ?= 2
 export MKL_NUM_THREADS ?= 2
 
-# Tests share the cores by files, so each process computes on one.
-PYTEST := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+# Tests share the cores by files, so each process computes on one. A process that dies ends the run:
+# one that is started in its place may wait for ever.
+ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart=0
+
+# What starts clusters runs alone: several at once would take each other's cores.
+PYTEST_APART := $(ONE_THREAD) $(BIN)/python -m pytest tests/scale
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo browser test test-all check format bench clean
+.PHONY: help setup demo demo-cluster browser test test-all wheel release check docs docs-write screenshots format bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -24,26 +29,47 @@ $(READY): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $(READY)
 
-demo: setup ## scenes, features, small models, their tables, a library, searches, the search box
+demo: setup ## scenes, a small table, a library with a good model, searches, the search box
 	$(BIN)/deixis demo demo
 
-browser: ## chromium for the browser tests, where it can be installed
-	@command -v chromium >/dev/null \
-	  || { apt-get update -qq && apt-get install -y -qq chromium; } >/dev/null 2>&1 \
-	  || echo "there is no chromium and it cannot be installed here: browser tests will be skipped"
+browser: ## chromium and a voice for the browser tests, where they can be installed
+	@{ command -v chromium && command -v espeak-ng; } >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq chromium espeak-ng; } >/dev/null 2>&1 \
+	  || echo "chromium and espeak-ng cannot be installed here: browser and speech tests will be skipped"
 
-test: check browser ## every check and every test; minutes on two cores
-	$(PYTEST)
+demo-cluster: setup ## two Ray nodes and an S3 server here: index, serve from two parts, kill one
+	$(BIN)/python -m examples.cluster_demo
 
-test-all: check browser ## the long tests too: claims, crashes, loads
-	$(PYTEST) -m ''
+test: check browser wheel ## every check and every test; minutes on two cores
+	$(PYTEST) --ignore=tests/scale
+	$(PYTEST_APART)
 
-check: setup ## format, lint, types, layers, file sizes
+test-all: check browser wheel ## the long tests too: claims, crashes, loads
+	$(PYTEST) --ignore=tests/scale -m 'not wheel'
+	$(PYTEST_APART) -m 'not wheel'
+
+wheel: setup ## build the wheel, install it into an empty environment, and search with it there
+	$(BIN)/python -m pytest -q -s -m wheel tests/release
+
+release: setup ## build sdist and wheel into dist; refused unless a second build gives the same bytes
+	$(BIN)/python checks/release.py
+
+check: setup docs ## format, lint, types, layers, file sizes, documentation
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python checks/file_sizes.py
+
+docs: setup ## build the documentation site into build/site; any warning is an error
+	$(BIN)/python checks/write_docs.py --check
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+docs-write: setup ## write the generated parts of the documentation anew
+	$(BIN)/python checks/write_docs.py
+
+screenshots: setup browser ## remake the documentation's pictures of the search box
+	$(BIN)/python checks/screenshots.py
 
 format: setup ## rewrite the files as the checks want them
 	$(BIN)/ruff format .

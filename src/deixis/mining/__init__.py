@@ -1,1 +1,0 @@
-"""Which negatives count."""
