@@ -14,6 +14,7 @@ from deixis.search.library.library_store import LibraryStore
 
 LOG = logging.getLogger("uvicorn.error")
 PATIENCE = 2.0  # seconds for a pass to end with the server; one that is cut off loses nothing
+LOOK_EVERY = 1.0  # seconds between looks at which folders the library has
 
 
 @contextmanager
@@ -43,7 +44,7 @@ def _follow(library: Path, stop: threading.Event) -> None:
 
 def _follow_these(own: Library, folders: list[str], stop: threading.Event) -> None:
     if not folders:
-        stop.wait(LOOK)
+        stop.wait(LOOK_EVERY)
         return
     library = Path(own.folder)
     try:
@@ -55,7 +56,7 @@ def _follow_these(own: Library, folders: list[str], stop: threading.Event) -> No
         )
     except DeixisError as error:  # a folder that was just added is still being indexed
         _warn(library, error)
-        stop.wait(LOOK)
+        stop.wait(LOOK_EVERY)
 
 
 class _UntilOthers(threading.Event):
@@ -64,11 +65,11 @@ class _UntilOthers(threading.Event):
     def __init__(self, stop: threading.Event, library: Path, folders: list[str]) -> None:
         super().__init__()
         self._stop, self._library, self._folders = stop, library, folders
-        self._next = time.monotonic() + LOOK
+        self._next = time.monotonic() + LOOK_EVERY
 
     def is_set(self) -> bool:
         if not self._stop.is_set() and time.monotonic() > self._next:
-            self._next = time.monotonic() + LOOK
+            self._next = time.monotonic() + LOOK_EVERY
             if _folders(self._library) != self._folders:
                 self.set()
         return self._stop.is_set() or super().is_set()
