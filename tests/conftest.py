@@ -1,6 +1,7 @@
 """Shared by every test: golden files and fixed seeds."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,16 @@ settings.load_profile("same")
 torch.set_num_threads(1)
 torch.set_num_threads = lambda threads: None
 GOLDEN = Path(__file__).parent / "golden"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A cache of this run, shared by its processes: never the user's own."""
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DEIXIS_CACHE", str(shared / "cache"))
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from deixis.neighbours import eight_bit_scan, exact
 from deixis.neighbours.certified import Certified
 from deixis.neighbours.exact import Exact
+from deixis.neighbours.integer_layout import sums_are_right
 
 
 def brute_force(vectors, query, k, allowed):
@@ -21,7 +22,11 @@ def brute_force(vectors, query, k, allowed):
     return [row for _, row in ranked], [-score for score, _ in ranked]
 
 
-def agrees(vectors, queries, k, allowed, layout="signed"):
+# Kernels of some processors overflow on signed rows, which is why the product tries them first.
+LAYOUTS = [layout for layout in ("signed", "unsigned") if sums_are_right(layout)]
+
+
+def agrees(vectors, queries, k, allowed, layout=LAYOUTS[0]):
     engine = Certified(vectors, layout=layout)
     for found in (engine.search(queries, k, allowed), Exact(vectors).search(queries, k, allowed)):
         for place, query in enumerate(queries):
@@ -71,7 +76,7 @@ def test_equals_brute_force_in_rows_order_and_scores(data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "ROWS", data.draw(st.integers(1, 80)))
         patch.setattr(exact, "SCORES", data.draw(st.integers(1, 400)))
-        agrees(vectors, queries, k, allowed, data.draw(st.sampled_from(["signed", "unsigned"])))
+        agrees(vectors, queries, k, allowed, data.draw(st.sampled_from(LAYOUTS)))
 
 
 def clustered(size=20_000, dim=64):

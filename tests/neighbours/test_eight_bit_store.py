@@ -51,7 +51,7 @@ def test_kept_blocks_answer_as_the_plain_pass_does(tmp_path, vectors, monkeypatc
     monkeypatch.setattr(exact, "ROWS", 100)
     allowed = np.ones(len(vectors), dtype=bool)
     for _ in range(2):  # made, then read
-        engine = Certified(vectors, tmp_path, "signed")
+        engine = Certified(vectors, tmp_path, "unsigned")
         found, wanted = (e.search(vectors[:4], 9, allowed) for e in (engine, Exact(vectors)))
         assert np.array_equal(found.rows, wanted.rows)
         assert np.array_equal(found.scores, wanted.scores)

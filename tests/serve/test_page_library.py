@@ -183,4 +183,5 @@ def test_a_folder_is_added_from_the_page_and_problems_are_named(page, tmp_path):
     page.locator(".roots li", has_text="more").wait_for()
     page.keyboard.press("Escape")
     page.get_by_text("43 pictures").wait_for()
+    page.locator("#results .card").nth(42).wait_for()
     assert count_of(page) == 43

@@ -25,7 +25,8 @@ SECONDS = 60
 
 def integer_layout() -> Layout | None:
     """The fastest layout whose sums are right here; None when there is none."""
-    machine = [processor_name(), version("onnxruntime"), platform.machine()]
+    # The flags too: some virtual machines give processors of several kinds one name.
+    machine = [_field("model name"), _field("flags"), version("onnxruntime"), platform.machine()]
     path = cache_folder() / f"integer-layout-{json_hash(machine)[:16]}.json"
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))["layout"]
@@ -40,12 +41,16 @@ def integer_layout() -> Layout | None:
 
 def processor_name() -> str:
     """The processor's name, where the system reports it."""
+    return _field("model name") or platform.processor() or platform.machine()
+
+
+def _field(name: str) -> str:
+    """What Linux says of the first processor; empty elsewhere."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        names = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-        return next(names)
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    except OSError:
+        return ""
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith(name)), "")
 
 
 def _works(layout: Layout) -> bool:

@@ -146,7 +146,7 @@ class OpenedFolder:
         """What the manifest says."""
         manifest = self.store.generation.manifest
         return LibraryFacts(
-            len(manifest.live()),
+            self.searcher.size,  # not the manifest's: an indexer may be writing to it just now
             tuple(manifest.folders()),
             self.store.header.model,
             tuple(label for label, _ in manifest.facts.labels(labels)),

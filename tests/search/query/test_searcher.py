@@ -160,6 +160,9 @@ class AddingEncoder(FakeEncoder):
 
     exact = False
 
+    def __init__(self):
+        super().__init__(identity="adding" + "a" * 26)
+
     def encode_text(self, texts):
         words = [text.split() for text in texts]
         vectors = np.zeros((len(texts), max(map(len, words)), self.dim), np.float32)

@@ -55,3 +55,17 @@ def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("DEIXIS_CACHE", str(tmp_path / "file"))
     assert len(senseless_vectors(Counting())) == len(SENSELESS)
+
+
+def test_vectors_that_do_not_fit_the_model_are_made_again():
+    class Wider(Counting):
+        """Another model under the same identity."""
+
+        def __init__(self):
+            super().__init__()
+            self.dim = 9
+
+    senseless_vectors(Counting())
+    other = Wider()
+    assert {one.shape for one in senseless_vectors(other)} == {(1, 9)}
+    assert other.texts == len(SENSELESS)

@@ -18,6 +18,7 @@ from deixis.search.query.query import Band
 
 FEWEST = 32  # pictures below which there is nothing to compare with
 CONFIDENT, MAYBE = 1.0, 0.75  # shares of senseless queries whose best hit is surpassed
+ROUNDING = 1e-5  # relative; what the order of a sum may change
 MAYBE_OF_SUMS = 0.9  # the same per word: unknown words all score alike, and true ones far above
 
 # Made-up words, and sentences about what cannot be seen.
@@ -81,6 +82,11 @@ class Spread:
 
 
 def _band(value: float, confident: float, maybe: float) -> Band:
-    if value > confident:
+    if _above(value, confident):
         return "confident"
-    return "maybe" if value > maybe else "rest"
+    return "maybe" if _above(value, maybe) else "rest"
+
+
+def _above(value: float, threshold: float) -> bool:
+    """More than rounding apart: a senseless query must not stand above its own threshold."""
+    return value > threshold + ROUNDING * abs(threshold)

@@ -44,6 +44,11 @@ class Searcher:
         )
 
     @property
+    def size(self) -> int:
+        """How many pictures it searches."""
+        return self._source.size
+
+    @property
     def plain_passes(self) -> int:
         """How many queries needed a pass over every row in float32."""
         return self._source.plain_passes if isinstance(self._source, LibraryCandidates) else 0

@@ -25,7 +25,9 @@ def senseless_vectors(encoder: SearchEncoder) -> list[Vectors]:
     path = cache_folder() / "senseless" / f"{json_hash([encoder.identity, SENSELESS])}.npz"
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-            return np.split(kept["vectors"], kept["ends"][:-1])
+            vectors = np.split(kept["vectors"], kept["ends"][:-1])
+        if len(vectors) == len(SENSELESS) and all(_fits(one, encoder) for one in vectors):
+            return vectors
     except (OSError, EOFError, ValueError, KeyError, TypeError, BadZipFile):
         pass
     encoded = encode_queries(encoder, [Query(text=text) for text in SENSELESS])
@@ -37,3 +39,8 @@ def senseless_vectors(encoder: SearchEncoder) -> list[Vectors]:
     except (OSError, DeixisError):
         pass
     return vectors
+
+
+def _fits(vectors: ndarray, encoder: SearchEncoder) -> bool:
+    """Whether this may be a query of the model: one vector, unless it embeds sets."""
+    return vectors.shape[1:] == (encoder.dim,) and (len(vectors) == 1 or not encoder.exact)
