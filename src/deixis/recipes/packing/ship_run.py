@@ -4,6 +4,7 @@ from pathlib import Path
 
 from deixis.recipes.packing.pack_corpora import pack_corpora
 from deixis.recipes.packing.pack_places import pack_places
+from deixis.recipes.packing.pack_sentences import pack_sentences
 from deixis.recipes.packing.packaging import Packed, pack_run
 from deixis.runs.advance import Advance, silent
 from deixis.runs.places.take_place_head import take_place_head
@@ -23,6 +24,7 @@ def ship_run(
         take_place_head(places, advance).write(small.path("places"))
     packed = pack_run(run, small.folder, advance)
     pack_corpora(small, run, advance)
+    pack_sentences(small, run.data, advance)
     if places is not None:
         pack_places(small, places.data, advance)
     return packed
