@@ -12,7 +12,7 @@ from deixis.recipes.packing.pack_sentences import pack_sentences
 from deixis.runs.data_spec import DataSpec
 from deixis.runs.run import Run
 
-DATA = DataSpec("somewhere", test="val")
+DATA = DataSpec("somewhere")
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from deixis.runs.run import Run
 HEADING = "## Reading"
 SAID = """
 People wrote sentences about photographs of split `{test}`, some true and some contradicted by the
-picture. Of {pairs:,} pairs about the same photograph ({images} of them), the true sentence scores higher in
-{accuracy}, a caption higher than a contradicted sentence in
-{captions}. Chance is 50 %.
+picture. Of {pairs:,} pairs about the same photograph ({images} of them), the true sentence scores
+higher in {accuracy}, a caption higher than a contradicted sentence
+in {captions}. Chance is 50 %.
 """
 
 
