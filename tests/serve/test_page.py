@@ -1,9 +1,11 @@
 """The page in a real browser: what people do, what is sent, what they then see."""
 
 import base64
+from contextlib import suppress
 
 import pytest
 from browser import draw, picture_file, sent_by, serving, type_words
+from playwright.sync_api import Error
 
 from deixis.serve.app import create_app
 from fake_encoder import FakeEncoder
@@ -39,6 +41,25 @@ def test_strokes_take_the_colour_of_the_phrase_at_the_caret_and_are_sent_as_link
     assert colours == ["p0", "p1"]
     page.wait_for_selector(".card .trace polyline.p1", state="attached")
     assert found["text_order"]
+
+
+def test_a_stroke_belongs_to_the_words_at_the_caret_before_the_server_knows_their_phrases(page):
+    held = []
+    page.route("**/v1/phrases?*", lambda route: held.append(route))
+    type_words(page, "a red car")
+    draw(page, 0.3, 0.3)
+    type_words(page, " and a dog")
+    draw(page, 0.7, 0.7)
+    page.unroute("**/v1/phrases?*")
+    with page.expect_request(
+        lambda request: "/v1/search" in request.url and request.post_data_json.get("links")
+    ) as waiting:
+        for route in held:
+            with suppress(Error):  # the page gave the first question up
+                route.continue_()
+    asked = waiting.value.post_data_json
+    texts = [asked["text"][link["start_char"] : link["end_char"]] for link in asked["links"]]
+    assert texts == ["red car", "dog"]
 
 
 def test_a_stroke_drawn_before_its_words_belongs_to_the_words_that_follow(page):

@@ -77,6 +77,17 @@ def test_the_address_brings_the_query_back(page):
     assert (min(xs), max(xs)) == pytest.approx((0.08, 0.32), abs=0.02)
 
 
+def test_the_address_brings_a_stroke_back_to_its_own_phrase(page):
+    type_words(page, "a red car and a dog")
+    page.get_by_role("button", name="red car", exact=True).click()
+    draw(page, 0.2, 0.8)
+    page.wait_for_url("**draw=**")
+    with page.expect_request(lambda request: "/v1/search" in request.url) as waiting:
+        page.reload()
+    again = waiting.value.post_data_json
+    assert [(link["start_char"], link["end_char"]) for link in again["links"]] == [(2, 9)]
+
+
 def test_back_leads_to_the_library_and_forward_to_the_query(page):
     type_words(page, "a dog")
     page.get_by_text("Looked for “dog”").wait_for()

@@ -116,8 +116,8 @@ function restore() {
   where.value = given.where;
   weight.value = String(given.weight);
   examples.set(given.examples);
-  board.set(given.strokes);
   words.set(given.text);
+  board.set(given.strokes);  // after the words: their places are in this text, and editing moves them
   document.title = given.text ? `${given.text} · deixis` : "deixis";
 }
 

@@ -29,7 +29,7 @@ export class Words extends EventTarget {
       return phrase ? `, for “${phrase.text}”` : stroke.anchor === SOMETHING ? ", for something" : "";
     };
     board.addEventListener("draw", (event) => {
-      event.stroke.anchor = this.wanted === SOMETHING ? SOMETHING : this.current()?.start ?? null;
+      event.stroke.anchor = this.wanted ?? this.#place();
     });
     board.addEventListener("choose", () => this.render());
     board.addEventListener("change", () => this.render());
@@ -68,6 +68,16 @@ export class Words extends EventTarget {
   current() {
     if (this.wanted === SOMETHING) return null;
     return phraseAt(this.phrases, this.wanted ?? this.field.selectionStart ?? this.text.length);
+  }
+
+  /**
+   * The character a stroke drawn now belongs to, which moves with the text. Not its phrase: that of
+   * words just typed is known only once the server has cut the text, and more may be typed until then.
+   */
+  #place() {
+    if (!this.text.trim()) return null;
+    const caret = this.field.selectionStart ?? this.text.length;
+    return /\S/.test(this.text[caret] ?? "") ? caret : Math.max(0, caret - 1);
   }
 
   phraseOf(stroke) {
@@ -182,7 +192,7 @@ export class Words extends EventTarget {
     this.phrases = phrases;
     for (const stroke of this.board.strokes) {
       // What was drawn before its words belongs to the words that come next.
-      stroke.anchor ??= this.current()?.start ?? null;
+      stroke.anchor ??= this.#place();
     }
     this.render();
     this.board.render();
