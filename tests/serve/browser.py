@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+PATIENCE = 120_000  # milliseconds; a machine full of other work is late, not broken
 FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -58,10 +59,20 @@ def picture_file(folder: Path) -> Path:
     return sorted(folder.glob("*.png"))[7]
 
 
+def answered(page):
+    """Wait until everything asked so far has been answered and shown."""
+    page.wait_for_selector("#results[aria-busy=false]", state="attached")
+
+
+def still(page):
+    """Wait until all is answered and nothing fades or moves any more."""
+    answered(page)
+    page.wait_for_function("document.getAnimations().every(one => one.playState !== 'running')")
+
+
 def sent_by(page, act):
     """What the page asks the server when something is done, after all that was asked before."""
-    # The page's own clock: on a busy machine its timers may be late, but never out of order.
-    page.evaluate("new Promise(done => setTimeout(done, 700))")
+    answered(page)
     with page.expect_request(lambda request: "/v1/search" in request.url) as waiting:
         act()
     request, answer = waiting.value, waiting.value.response()

@@ -6,7 +6,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from browser import FLAGS, chromium, serving
+from browser import FLAGS, PATIENCE, chromium, serving
 from fastapi.testclient import TestClient
 from made_library import made_library
 
@@ -41,6 +41,7 @@ def page(browser, library):
     app = create_app(library, load=lambda source: FakeEncoder(), adding=True)
     with serving(app) as url:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         errors = []
         page.on("pageerror", lambda error: errors.append(str(error)))

@@ -25,7 +25,7 @@ def fake_server(
         line = server.stdout.readline()
         yield line.split()[2], server
         server.send_signal(signal.SIGTERM)
-        server.wait(20)
+        server.wait(120)
     finally:
         server.kill()
         server.communicate()

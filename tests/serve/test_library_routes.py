@@ -114,6 +114,12 @@ def test_adding_a_folder_can_be_paused_and_goes_on(library, tmp_path):
     def standing(client):
         return client.get("/v1/indexing").json()["standing"]
 
+    def wait_until(reached):
+        until = time.monotonic() + 60
+        while not reached():
+            assert time.monotonic() < until, "the folder was not added within a minute"
+            time.sleep(0.02)
+
     app = create_app(library, load=lambda source: Slow(), adding=True)
     with TestClient(app, "http://localhost") as client:
         assert standing(client) == "idle"
@@ -121,16 +127,14 @@ def test_adding_a_folder_can_be_paused_and_goes_on(library, tmp_path):
         again = client.post("/v1/indexing", json={"folder": str(more)})
         assert "being indexed" in again.json()["detail"]
         client.post("/v1/indexing/pause", json={})
-        while standing(client) == "running":
-            time.sleep(0.02)
+        wait_until(lambda: standing(client) != "running")
         paused = client.get("/v1/indexing").json()
         assert paused["standing"] == "paused"
         assert paused["done"] < paused["total"] == 41
         client.post("/v1/indexing", json={"folder": str(more)})
-        while standing(client) == "running":
-            time.sleep(0.02)
+        wait_until(lambda: standing(client) != "running")
         done = client.get("/v1/indexing").json()
         assert (done["standing"], done["done"]) == ("done", 41)
         assert [problem["path"][-10:] for problem in done["problems"]] == ["broken.png"]
-        time.sleep(1.1)  # the server looks for changes once a second
-        assert client.get("/v1/library").json()["pictures"] == 80
+        # The server looks for changes once a second.
+        wait_until(lambda: client.get("/v1/library").json()["pictures"] == 80)

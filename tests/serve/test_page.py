@@ -4,7 +4,7 @@ import base64
 from contextlib import suppress
 
 import pytest
-from browser import draw, picture_file, sent_by, serving, type_words
+from browser import PATIENCE, draw, picture_file, sent_by, serving, still, type_words
 from playwright.sync_api import Error
 
 from deixis.serve.app import create_app
@@ -71,10 +71,10 @@ def test_a_stroke_drawn_before_its_words_belongs_to_the_words_that_follow(page):
 def test_a_click_gives_a_stroke_to_another_phrase(page):
     type_words(page)
     draw(page, 0.3, 0.3)
-    page.wait_for_timeout(600)
+    page.locator(".paper g.p2").wait_for(state="attached")
     box = page.locator(".paper").bounding_box()
     page.mouse.click(box["x"] + box["width"] * 0.42, box["y"] + box["height"] * 0.3)
-    assert page.locator(".paper g.chosen").count() == 1
+    page.locator(".paper g.chosen").wait_for(state="attached")
     asked, _ = sent_by(page, lambda: page.get_by_role("button", name="dog", exact=True).click())
     link = asked["links"][0]
     assert asked["text"][link["start_char"] : link["end_char"]] == "dog"
@@ -94,7 +94,6 @@ def test_undo_and_clear_take_strokes_back(page):
 def test_the_weight_is_sent(page):
     type_words(page)
     draw(page, 0.3, 0.3)
-    page.wait_for_timeout(400)
     asked, _ = sent_by(page, lambda: page.locator("#weight").fill("0.8"))
     assert asked["trace_weight"] == 0.8
 
@@ -196,7 +195,8 @@ def test_axe_finds_nothing_serious(page, scheme):
         if opened:
             page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
             page.locator(".card").first.click()
-        page.wait_for_timeout(400)
+            page.wait_for_selector(".why button")
+        still(page)
         found = Axe().run(page).response["violations"]
         serious = [one for one in found if one["impact"] in ("serious", "critical")]
         assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []
@@ -210,6 +210,7 @@ def test_a_model_that_reads_words_alone_offers_no_canvas_but_for_parts_of_pictur
 
     with serving(create_app(library, load=lambda source: WordsOnly())) as url:
         page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
         page.goto(url)
         page.get_by_text("40 pictures").wait_for()
         assert not page.locator(".board").is_visible()
@@ -235,7 +236,7 @@ def test_axe_finds_nothing_serious_before_anything_is_asked(page, scheme):
     page.locator(".tries button").first.wait_for()
     for act in (lambda: None, lambda: page.locator("#about").click()):
         act()
-        page.wait_for_timeout(400)
+        still(page)
         found = Axe().run(page).response["violations"]
         serious = [one for one in found if one["impact"] in ("serious", "critical")]
         assert [(one["id"], one["nodes"][0]["html"]) for one in serious] == []

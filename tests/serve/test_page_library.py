@@ -1,9 +1,10 @@
 """The page before and around a search: the library, the address, what was understood, export."""
 
 import json
+import time
 
 import pytest
-from browser import draw, sent_by, serving, type_words
+from browser import PATIENCE, answered, draw, sent_by, serving, type_words
 from made_library import made_library
 
 from deixis.serve.app import create_app
@@ -32,13 +33,13 @@ def test_scrolling_brings_the_rest_of_a_large_library(browser, tmp_path):
     library = made_library(tmp_path, 130)
     with serving(create_app(library, load=lambda source: FakeEncoder())) as url:
         page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
         page.goto(url)
         page.wait_for_selector("#results .card")
-        for _ in range(20):
+        until = time.monotonic() + PATIENCE / 1000
+        while count_of(page) < 130 and time.monotonic() < until:
             page.mouse.wheel(0, 4000)
             page.wait_for_timeout(100)
-            if count_of(page) == 130:
-                break
         names = page.locator("#results .card").evaluate_all("all => all.map(one => one.ariaLabel)")
         assert sorted(names) == sorted(f"{number:02}.png" for number in range(130))
         assert page.get_by_role("button", name="Show more").is_hidden()
@@ -108,9 +109,8 @@ def test_the_answer_to_the_last_question_stays(page):
     page.route("**/v1/search", hold)
     for asked, words in enumerate(("a dog", " and a cat"), 1):
         type_words(page, words)
-        for _ in range(100):
-            if len(held) == asked:
-                break
+        until = time.monotonic() + PATIENCE / 1000
+        while len(held) < asked and time.monotonic() < until:
             page.wait_for_timeout(100)
     assert len(held) == 2
     page.unroute("**/v1/search")
@@ -120,7 +120,7 @@ def test_the_answer_to_the_last_question_stays(page):
         except Exception:  # the page gave the first question up
             continue
     page.get_by_text("Looked for “dog” and “cat”").wait_for()
-    page.wait_for_timeout(300)
+    answered(page)
     assert "“cat”" in page.locator("#status").text_content()
 
 

@@ -1,7 +1,7 @@
 """A person types, scribbles where each thing was, and the ranking follows: in a real browser."""
 
 import pytest
-from browser import FLAGS, chromium, draw, serving
+from browser import FLAGS, PATIENCE, chromium, draw, serving
 
 from deixis.search.encoders.load_encoder import load_encoder
 from deixis.search.library.library import Library
@@ -36,6 +36,7 @@ def page(folder, monkeypatch):
     with sync_playwright() as started, serving(app) as url:
         browser = started.chromium.launch(executable_path=chromium(), args=list(FLAGS))
         page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.set_default_timeout(PATIENCE)
         errors = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.goto(url)

@@ -7,7 +7,7 @@ import pytest
 
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parent)]
 
-from browser import FLAGS, chromium, draw, serving
+from browser import FLAGS, PATIENCE, chromium, draw, serving
 from made_library import made_library
 from speaking import spoken
 
@@ -33,6 +33,7 @@ def opened(tmp_path):
     with sync_playwright() as started, serving(app) as url:
         running = started.chromium.launch(executable_path=chromium(), args=[*FLAGS, *fake])
         page = running.new_context(permissions=["microphone"]).new_page()
+        page.set_default_timeout(PATIENCE)
         page.goto(url)
         page.get_by_text("40 pictures").wait_for()
         yield page

@@ -34,10 +34,12 @@ let about = null, running = null, timer = null, changed = 0, shown = null, resto
 /** Ask soon: typing and drawing come in bursts. */
 function soon(delay = 250) {
   clearTimeout(timer);
+  results.ariaBusy = "true";
   timer = setTimeout(run, delay);
 }
 
 async function run() {
+  timer = null;
   running?.abort();
   const own = running = new AbortController();
   remember();
@@ -51,7 +53,9 @@ async function run() {
     where.ariaInvalid = String(problem.code === "invalid_filter");
     say(problem.message, true);
   }
-  if (own === running) results.classList.remove("waiting");
+  if (own !== running) return;
+  results.classList.remove("waiting");
+  if (timer === null && words.settled) results.ariaBusy = "false";
 }
 
 const isAsked = () => Boolean(words.text.trim() || examples.items.length);
@@ -150,6 +154,7 @@ const byFile = (file) => {
 const speech = new Speech(find(".speak"), board);
 speech.addEventListener("heard", (event) => words.hear(event.words, event.began));
 speech.addEventListener("problem", (event) => say(event.message, true));
+words.addEventListener("edit", () => { results.ariaBusy = "true"; });
 words.addEventListener("change", () => soon());
 words.addEventListener("problem", (event) => say(event.message, true));
 examples.addEventListener("change", () => soon(120));

@@ -21,6 +21,7 @@ export class Words extends EventTarget {
     this.mirror = field.querySelector(".mirror");
     this.text = "";
     this.phrases = [];
+    this.settled = true;  // whether the phrases are those of the text
     this.times = [];  // when each character was typed
     this.wanted = null;  // where the phrase begins that was clicked to be pointed at next, or SOMETHING
     board.colourOf = (stroke) => this.phraseOf(stroke)?.colour ?? "pn";
@@ -179,12 +180,15 @@ export class Words extends EventTarget {
   async #cut() {
     this.cutting?.abort();
     this.cutting = new AbortController();
+    this.settled = false;
+    this.dispatchEvent(new Event("edit"));
     try {
       this.#show(await phrasesOf(withoutUnwanted(this.text).text, this.cutting.signal));
     } catch (problem) {
       if (problem.name === "AbortError") return;
       this.dispatchEvent(Object.assign(new Event("problem"), { message: problem.message }));
     }
+    this.settled = true;
     this.dispatchEvent(new Event("change"));
   }
 
