@@ -244,6 +244,25 @@ def test_pictures_indexed_meanwhile_are_found(client, library, monkeypatch):
     assert client.get("/v1/search", params={"text": "x"}).json()["searched"] == 41
 
 
+def test_the_count_and_what_is_searched_agree_before_a_change_is_noticed(
+    client, library, monkeypatch
+):
+    monkeypatch.setattr("deixis.serve.worker.FRESH", 1e9)
+
+    def counts():
+        found = client.get("/v1/search", params={"text": "x"}).json()
+        return client.get("/v1/library").json()["pictures"], found["searched"]
+
+    assert counts() == (40, 40)
+    pictures = library.parent / "pictures"
+    Image.new("RGB", (30, 30), "blue").save(pictures / "new.png")
+    with LibraryStore(library) as opened:
+        opened.add([pictures], FakeEncoder())
+    assert counts() == (40, 40)
+    monkeypatch.setattr("deixis.serve.worker.FRESH", 0.0)
+    assert counts() == (41, 41)
+
+
 def test_a_library_that_vanishes_is_reported_not_crashed_on(client, library, monkeypatch):
     monkeypatch.setattr("deixis.serve.worker.FRESH", 0.0)
     assert client.get("/v1/library").status_code == 200
