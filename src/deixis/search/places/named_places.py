@@ -14,7 +14,8 @@ SIDE = 0.5  # seconds for one side of a box, as if it had been drawn
 
 Place = Sequence[float]  # x, y; or xmin, xmax, ymin, ymax; 0 to 1, origin top left
 # Places alone go with the phrases of the text in order. By phrase they are linked; several places
-# of one phrase are one region, and None is something unnamed.
+# of one phrase are one region, and None is something unnamed. A phrase that the text has as often
+# as it is given places has one of them each time, in order.
 Points = Sequence[Place] | Mapping[str | None, Place | Sequence[Place]]
 
 
@@ -23,6 +24,9 @@ def drawing_at(text: str, points: Points) -> Drawing:
 
     >>> drawing_at("a dog and a man", {"a dog": (0.1, 0.4, 0.5, 0.9), None: (0.8, 0.2)}).links
     (Link(start=0, end=5, stroke=0),)
+    >>> twice = {"a dog": [(0.1, 0.5), (0.9, 0.5)]}
+    >>> drawing_at("a dog and a dog", twice).links
+    (Link(start=0, end=5, stroke=0), Link(start=10, end=15, stroke=1))
     """
     if not isinstance(points, Mapping):
         return Drawing(_outlined(list(points)))
@@ -30,12 +34,14 @@ def drawing_at(text: str, points: Points) -> Drawing:
     links: list[Link] = []
     loose: list[int] = []
     for phrase, given in points.items():
-        for place in _several(given):
-            if phrase is None:
-                loose.append(len(places))
-            else:
-                links.append(Link(*phrase_span(text, phrase), len(places)))
-            places.append(place)
+        several = _several(given)
+        strokes = range(len(places), len(places) + len(several))
+        if phrase is None:
+            loose += strokes
+        else:
+            spans = _spans_of(text, phrase, len(several))
+            links += [Link(*span, stroke) for span, stroke in zip(spans, strokes, strict=True)]
+        places += several
     return Drawing(_outlined(places), links=tuple(links), loose=tuple(loose))
 
 
@@ -59,15 +65,22 @@ def read_points(said: Sequence[str]) -> dict[str | None, Sequence[Place]]:
     return dict(points)
 
 
-def phrase_span(text: str, phrase: str) -> tuple[int, int]:
-    """The characters of a text that are a phrase, refused when it is not there as whole words."""
-    found = re.search(rf"(?<!\w){re.escape(phrase.strip())}(?!\w)", text, re.IGNORECASE)
-    if found is None or not phrase.strip():
+def phrase_spans(text: str, phrase: str) -> list[tuple[int, int]]:
+    """Wherever a phrase is in a text as whole words; refused when it is nowhere."""
+    pattern = rf"(?<!\w){re.escape(phrase.strip())}(?!\w)"
+    found = [one.span() for one in re.finditer(pattern, text, re.IGNORECASE)]
+    if not found or not phrase.strip():
         raise SearchError(
             f"'{phrase}' is not in the query '{text}'; point at words of it, or give a place "
             "without words for “something is here”"
         )
-    return found.span()
+    return found
+
+
+def _spans_of(text: str, phrase: str, places: int) -> list[tuple[int, int]]:
+    """For each place of a phrase the characters it goes with: its own, or the phrase's first."""
+    spans = phrase_spans(text, phrase)
+    return spans if len(spans) == places else spans[:1] * places
 
 
 def _several(given: Place | Sequence[Place]) -> Sequence[Place]:
