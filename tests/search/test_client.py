@@ -16,6 +16,7 @@ from deixis.errors import SearchError
 from deixis.features.store.image_files import PictureBytes
 from deixis.features.trace.drawing import Drawing, Link
 from deixis.features.trace.narration import Point
+from deixis.search.client import PhrasePlaced
 from deixis.search.library.library import Library
 from fake_encoder import FakeEncoder
 
@@ -58,6 +59,15 @@ def test_a_drawn_query_arrives_as_it_was_drawn(served, here):
     assert found.text_order == wanted.text_order and found.notes == wanted.notes
 
 
+def test_places_go_over_the_wire_as_they_are_given_here(served, here):
+    points = {"a red ball": (0.1, 0.4, 0.5, 0.9), None: (0.7, 0.2)}
+    found = served[0].search("a red ball", points=points, k=7)
+    assert shape(found) == shape(here.search("a red ball", points=points, k=7))
+    assert found.text_order and found.query.drawing.loose == (1,)
+    with pytest.raises(SearchError, match="already holds its strokes"):
+        served[0].search(found.query, points=points)
+
+
 def test_pictures_are_searched_by_and_fetched(served, tmp_path):
     client, folder = served
     path = folder.parent / "pictures" / "07.png"
@@ -85,6 +95,18 @@ def test_a_hit_is_explained_word_by_word(served):
         (2, 5),
         (6, 10),
     ]
+
+
+def test_maps_of_phrases_come_with_an_explanation(monkeypatch):
+    said = {
+        "score": 0.5, "rank": 1, "words": [], "strokes": [0.1], "pointing_game": 62.5,
+        "phrases": [{"start_char": 2, "end_char": 5, "share": 0.1, "cells": [0.25, 0.75]}],
+    }  # fmt: skip
+    client = deixis.Client("http://127.0.0.1:9")
+    monkeypatch.setattr(client, "_json", lambda *_: said)
+    explained = client.explain("a dog", "0" * 32)
+    assert explained.phrases == (PhrasePlaced(2, 5, 0.1, (0.25, 0.75)),)
+    assert explained.pointing_game == 62.5
 
 
 def test_the_library_is_described(served):

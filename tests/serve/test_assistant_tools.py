@@ -11,6 +11,10 @@ from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from PIL import Image
 
+from deixis.search.library.library import Library
+from deixis.search.query.query import Query, Results
+from deixis.serve.assistant_tools import assistant_server
+
 SERVER = """
 import sys
 sys.path[:0] = {paths!r}
@@ -66,6 +70,28 @@ def test_an_assistant_searches_and_looks(library):
     assert json.loads(similar.content[0].text)["hits"][0]["id"] == hits[0]["id"]
     with Image.open(hits[0]["files"][0]) as picture:
         assert picture.size == (160, 120)
+
+
+def test_an_assistant_says_where_things_are(library, monkeypatch):
+    """What the tool is given reaches the library: phrases by name, and something unnamed."""
+    given = {}
+
+    def search(self, text, **asked):
+        given.update(asked)
+        return Results(Query(text=text), (), 40)
+
+    monkeypatch.setattr(Library, "search", search)
+    places = {"a dog": [0.0, 0.4, 0.5, 1.0], "": [0.8, 0.2]}
+    server = assistant_server(library)
+    asyncio.run(server.call_tool("search_pictures", {"text": "a dog", "places": places}))
+    assert given["points"] == {"a dog": [0.0, 0.4, 0.5, 1.0], None: [0.8, 0.2]}
+    _, answers = asked(
+        library,
+        ("search_pictures", {"text": "a dog", "places": {"a dog": [0.0, 0.4, 0.5, 1.0]}}),
+        ("search_pictures", {"text": "a dog", "places": {"a cat": [0.5, 0.5]}}),
+    )
+    assert len(json.loads(answers[0].content[0].text)["hits"]) == 10
+    assert "'a cat' is not in the query" in answers[1].content[0].text
 
 
 def test_what_cannot_be_answered_is_a_sentence(library):

@@ -12,6 +12,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 from deixis.errors import SearchError
 from deixis.features.store.image_files import PictureBytes, opened_by
 from deixis.features.store.picture_formats import PICTURE_TYPES
+from deixis.search.places.named_places import Points, drawing_at
 from deixis.search.query.filters import optional_filter
 from deixis.search.query.query import Hit, Note, Query, Results
 
@@ -40,6 +41,16 @@ class WordAdded:
 
 
 @dataclass(frozen=True, slots=True)
+class PhrasePlaced:
+    """Where a phrase of the text would be in a picture; the map does not say whether it is."""
+
+    start_char: int | None  # None for something unnamed
+    end_char: int | None
+    share: float | None  # what pointing at it adds, if somebody did
+    cells: tuple[float, ...]  # a share per cell of 9 x 9, row by row; the sum is 1
+
+
+@dataclass(frozen=True, slots=True)
 class HitExplained:
     """Why a picture was found: its score, its place, and what each word and stroke adds."""
 
@@ -47,6 +58,8 @@ class HitExplained:
     rank: int | None
     words: tuple[WordAdded, ...]
     strokes: tuple[float, ...]
+    phrases: tuple[PhrasePlaced, ...] = ()  # by models that can be pointed at
+    pointing_game: float | None = None  # percent of such maps that are right, if measured
 
 
 class Client:
@@ -54,7 +67,7 @@ class Client:
 
     ```python
     client = deixis.Client("http://127.0.0.1:8420")
-    for hit in client.search("a dog in the snow", where="taken:2024").hits:
+    for hit in client.search("a dog in the snow", points={"a dog": (0.2, 0.7)}).hits:
         print(hit.score, hit.paths[0])
     ```
     """
@@ -72,10 +85,23 @@ class Client:
         known |= {name: tuple(known[name]) for name in ("folders", "labels")}
         return ServerLibrary(**known)
 
-    def search(self, query: str | Query, *, k: int = 10, where: str | None = None) -> Results:
-        """The best pictures for a text, or for a ``Query`` with its strokes or picture."""
+    def search(
+        self,
+        query: str | Query,
+        *,
+        points: Points = (),
+        k: int = 10,
+        where: str | None = None,
+    ) -> Results:
+        """The best pictures for a text, or for a ``Query`` with its strokes or picture.
+
+        ``points`` are places the text is about, as for ``Library.search``.
+        """
         if isinstance(query, str):
-            query = Query(text=query, k=k, where=optional_filter(where))
+            drawing = drawing_at(query, points)
+            query = Query(text=query, k=k, where=optional_filter(where), drawing=drawing)
+        elif points or where:
+            raise SearchError("a Query already holds its strokes and filter; give them there")
         if query.image is not None:
             return self._search_picture(query)
         body = {**_body(query), "k": query.k, "where": query.where and query.where.said}
@@ -88,11 +114,9 @@ class Client:
         return results_of(query, self._json("GET", path, asked={"k": k, "where": where}))
 
     def explain(self, query: str | Query, id: str) -> HitExplained:
-        """What each word and stroke of a query adds to the score of one picture."""
+        """What each word and stroke of a query adds to the score of one picture, and where."""
         query = Query(text=query) if isinstance(query, str) else query
-        found = self._json("POST", "/v1/explain", {**_body(query), "id": id})
-        words = (WordAdded(w["start_char"], w["end_char"], w["share"]) for w in found["words"])
-        return HitExplained(found["score"], found["rank"], tuple(words), tuple(found["strokes"]))
+        return _explained(self._json("POST", "/v1/explain", {**_body(query), "id": id}))
 
     def picture(self, id: str, size: Literal["thumbnail", "large", "original"] = "large") -> bytes:
         """A picture of the library: a small or large JPEG, or the file as it is."""
@@ -177,6 +201,22 @@ def _hit(hit: Mapping[str, Any]) -> Hit:
         text_score=hit["text_score"],
         size=None if hit["width"] is None else (hit["width"], hit["height"]),
         stack=tuple(hit["stack"]),
+    )
+
+
+def _explained(found: Mapping[str, Any]) -> HitExplained:
+    words = (WordAdded(w["start_char"], w["end_char"], w["share"]) for w in found["words"])
+    phrases = (
+        PhrasePlaced(one["start_char"], one["end_char"], one["share"], tuple(one["cells"]))
+        for one in found.get("phrases", ())
+    )
+    return HitExplained(
+        found["score"],
+        found["rank"],
+        tuple(words),
+        tuple(found["strokes"]),
+        tuple(phrases),
+        found.get("pointing_game"),
     )
 
 

@@ -39,13 +39,22 @@ def assistant_server(folder: Path) -> MCPServer:
 
     @server.tool()
     @_refusing
-    def search_pictures(text: str, count: int = 10, where: str | None = None) -> dict[str, Any]:
+    def search_pictures(
+        text: str,
+        count: int = 10,
+        where: str | None = None,
+        places: dict[str, list[float]] | None = None,
+    ) -> dict[str, Any]:
         """Find pictures by a description in English, best first.
 
+        places: optionally where phrases of the text are in the picture, such as
+        {"a dog": [0.0, 0.4, 0.5, 1.0]}: left, right, top and bottom edge from 0 to 1, the origin
+        top left; or only a point [x, y]. The phrase "" says that something is there.
         where: an optional filter, such as 'taken:2024-06..2024-08 near:48.1,11.6,5km',
         'path:holiday AND NOT label:dog'. band says how far a picture stands out.
         """
-        return _listed(library.search(text, k=_count(count), where=where))
+        points = {phrase.strip() or None: place for phrase, place in (places or {}).items()}
+        return _listed(library.search(text, points=points, k=_count(count), where=where))
 
     @server.tool()
     @_refusing
