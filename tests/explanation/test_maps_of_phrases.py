@@ -1,14 +1,17 @@
 """Maps show where phrases are, by the head that scores pointing; shares are what it adds."""
 
+import json
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
+from deixis.cli.command import app, load_verbs
 from deixis.errors import DataError
 from deixis.explanation.attribution import explain
 from deixis.explanation.explain_file import explain_file, place_lines
@@ -51,6 +54,19 @@ def test_every_phrase_has_a_map_that_peaks_where_it_is(run, picture):
         assert one.cells.sum() == pytest.approx(1.0)
         x, y = peak(one.cells)
         assert box[0] <= x <= box[1] and box[2] <= y <= box[3]
+
+
+def test_the_command_says_what_pointing_adds(run, picture):
+    load_verbs(["explain"])
+    places = ["--at", "a dog=0.05,0.35,0.3,0.7", "--at", "0.8,0.5"]
+    said = ["explain", str(run), str(picture), TEXT, *places]
+    result = CliRunner().invoke(app, [*said, "--json"], catch_exceptions=False)
+    found = json.loads(result.stdout)
+    assert len(found["strokes"]) == 2 and found["text_score"] is not None
+    lines = CliRunner().invoke(app, said, catch_exceptions=False).stdout.splitlines()
+    pointed = [line.split(maxsplit=1) for line in lines if "pointing" in line]
+    assert [text for _, text in pointed] == ["pointing at a dog", "pointing at something"]
+    assert [float(share) for share, _ in pointed] == pytest.approx(found["strokes"], abs=6e-4)
 
 
 def test_shares_of_strokes_are_what_the_ranking_loses_without_them(run, picture):

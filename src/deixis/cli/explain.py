@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from deixis.cli.command import app
-from deixis.cli.shared.options import Json
+from deixis.cli.shared.options import At, Json
 from deixis.cli.shared.printing import print_json, say
 
 
@@ -21,22 +21,26 @@ def explain(
     ],
     picture: Annotated[Path, typer.Argument(help="A picture file.")],
     text: Annotated[str, typer.Argument(help="What it may show.")],
+    *,
+    at: At = None,
     to: Annotated[
         Path | None, typer.Option(help="Also draw the explanation into this file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
     """Share a score out: what each word of a text adds to it, and where in the picture it is."""
-    from deixis.explanation.explain_file import explain_file, place_lines
+    from deixis.explanation.explain_file import explain_file, place_lines, stroke_lines
+    from deixis.search.query.query import Query
 
-    found = explain_file(model, picture, text, to)
+    query = Query.of(text, at=at or ())
+    found = explain_file(model, picture, query, to)
     if as_json:
         print_json(found.to_dict())
         return
     say(f"score {found.score:.3f}")
     for (start, end), share in zip(found.spans, found.words.tolist(), strict=True):
         say(f"  {share:+.3f}  {text[start:end]}")
-    for line in place_lines(found, text):
+    for line in [*stroke_lines(found, query), *place_lines(found, text)]:
         say(line)
     if to is not None:
         say(f"{to}")

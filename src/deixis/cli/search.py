@@ -7,7 +7,7 @@ import typer
 
 from deixis.cli.command import app
 from deixis.cli.shared.exit_codes import end
-from deixis.cli.shared.options import Json, LibraryFolder
+from deixis.cli.shared.options import At, Json, LibraryFolder
 from deixis.cli.shared.printing import print_json, print_raw, say
 
 
@@ -22,15 +22,7 @@ def search(
         Path | None,
         typer.Option(help="Search by the first Localized Narratives record of a file."),
     ] = None,
-    at: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="PHRASE=XMIN,XMAX,YMIN,YMAX",
-            help="Where a phrase of the text is, such as 'a dog=0.1,0.4,0.5,0.9': left, right, "
-            "top and bottom edge from 0 to 1, origin top left. Without PHRASE= something is "
-            "there. May be given several times.",
-        ),
-    ] = None,
+    at: At = None,
     library: LibraryFolder = Path("library"),
     top: Annotated[int, typer.Option("--top", "-t", min=1, help="How many hits.")] = 10,
     where: Annotated[

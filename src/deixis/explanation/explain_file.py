@@ -11,19 +11,23 @@ from deixis.explanation.explanation_picture import explanation_picture
 from deixis.features.places.cell_grid import SIDE as SIDE_CELLS
 from deixis.features.store.image_files import open_picture
 from deixis.files import replacing
+from deixis.search.query.query import Query
 
 SIDE = 480  # pixels of the drawn picture's longer side
 
 
-def explain_file(model: str, picture: Path, text: str, drawing: Path | None = None) -> Explanation:
-    """Explain why a text fits a picture; where a file is named, draw the explanation into it."""
+def explain_file(
+    model: str, picture: Path, query: Query | str, drawing: Path | None = None
+) -> Explanation:
+    """Explain why a query fits a picture; where a file is named, draw the explanation into it."""
     kind = None if drawing is None else _format(drawing)
-    found = explain(model, text, picture)
+    query = Query(text=query) if isinstance(query, str) else query
+    found = explain(model, query, picture)
     if drawing is not None:
         shown = open_picture(picture, SIDE)
         shown.thumbnail((SIDE, SIDE))
         with replacing(drawing) as temporary:
-            explanation_picture(found, text, shown).save(temporary, kind)
+            explanation_picture(found, query.text or "", shown).save(temporary, kind)
     return found
 
 
@@ -33,6 +37,13 @@ def _format(path: Path) -> str:
     if kind not in Image.SAVE:
         raise DataError(f"'{path}' is no name of a picture; call it {path.with_suffix('.png')}")
     return kind
+
+
+def stroke_lines(found: Explanation, query: Query) -> Iterator[str]:
+    """What pointing at each place adds, line by line."""
+    said = {link.stroke: (query.text or "")[link.start : link.end] for link in query.drawing.links}
+    for stroke, share in enumerate(found.strokes.tolist()):
+        yield f"  {share:+.3f}  pointing at {said.get(stroke, 'something')}"
 
 
 def place_lines(found: Explanation, text: str) -> Iterator[str]:

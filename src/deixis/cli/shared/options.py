@@ -42,3 +42,12 @@ Cluster = Annotated[
     typer.Option(help="HOST:PORT of a Ray cluster that does the work."),
 ]
 LibraryFolder = Annotated[Path, typer.Option("--library", "-l", help="The library's folder.")]
+At = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PHRASE=XMIN,XMAX,YMIN,YMAX",
+        help="Where a phrase of the text is, such as 'a dog=0.1,0.4,0.5,0.9': left, right, "
+        "top and bottom edge from 0 to 1, origin top left. Without PHRASE= something is "
+        "there. May be given several times.",
+    ),
+]
