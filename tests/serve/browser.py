@@ -67,7 +67,9 @@ def answered(page):
 def still(page):
     """Wait until all is answered and nothing fades or moves any more."""
     answered(page)
-    page.wait_for_function("document.getAnimations().every(one => one.playState !== 'running')")
+    page.wait_for_function(
+        "() => document.getAnimations().every(one => one.playState !== 'running')"
+    )
 
 
 def sent_by(page, act):

@@ -32,12 +32,13 @@ export class Detail {
     this.dialog.replaceChildren(sheet);
     this.dialog.ariaLabel = nameOf(hit);
     if (!this.dialog.open) this.dialog.showModal();
+    else this.close.focus({ preventScroll: true });  // what had the focus is gone: keys would end here
     if (words) this.#why(hit);
   }
 
   #facts(hit) {
-    const close = make("button", { type: "button", className: "quiet", ariaLabel: "Close", textContent: "✕" });
-    close.addEventListener("click", () => this.dialog.close());
+    this.close = make("button", { type: "button", className: "quiet", ariaLabel: "Close", textContent: "✕" });
+    this.close.addEventListener("click", () => this.dialog.close());
     const folder = hit.paths[0].slice(0, -nameOf(hit).length - 1);
     const scores = make("div", { className: "scores", hidden: hit.score === undefined }, number(hit.score ?? 0, (hit.text_score ?? null) === null ? "score" : "words and place"));
     if ((hit.text_score ?? null) !== null) scores.append(number(hit.text_score, "words alone"));
@@ -48,7 +49,7 @@ export class Detail {
     const original = make("a", { href: imageUrl(hit.id, "original"), target: "_blank", rel: "noopener", textContent: "Open original" });
     this.explained = make("div");
     return [
-      make("header", {}, make("div", { className: "title" }, make("h2", { textContent: nameOf(hit) }), make("p", { className: "folder", textContent: folder })), close),
+      make("header", {}, make("div", { className: "title" }, make("h2", { textContent: nameOf(hit) }), make("p", { className: "folder", textContent: folder })), this.close),
       scores, this.explained, ...this.#orders(hit), this.#copies(hit),
       make("div", { className: "actions" }, alike, unalike, original),
     ];
