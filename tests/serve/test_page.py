@@ -3,10 +3,14 @@
 import base64
 from contextlib import suppress
 
+import numpy as np
 import pytest
-from browser import PATIENCE, draw, picture_file, sent_by, serving, still, type_words
+from browser import PATIENCE, answered, draw, picture_file, sent_by, serving, still, type_words
+from made_library import made_library
+from PIL import Image
 from playwright.sync_api import Error
 
+from deixis.search.library.library_store import LibraryStore
 from deixis.serve.app import create_app
 from fake_encoder import FakeEncoder
 
@@ -70,6 +74,17 @@ def test_a_stroke_drawn_before_its_words_belongs_to_the_words_that_follow(page):
     draw(page, 0.5, 0.5)
     asked, _ = sent_by(page, lambda: type_words(page, "a dog"))
     assert asked["links"] == [{"start_char": 2, "end_char": 5, "stroke": 0}]
+
+
+def test_a_place_without_words_is_answered_with_a_sentence(page):
+    draw(page, 0.5, 0.5)
+    page.get_by_text("Say what it is, too").wait_for()
+    type_words(page, "a dog")
+    page.get_by_text("Looked for “dog” at the middle").wait_for()
+    page.locator("#text").fill("")
+    page.get_by_text("Say what it is, too").wait_for()
+    page.get_by_label("Clear the canvas").click()
+    page.get_by_text("Say what it is, too").wait_for(state="hidden")
 
 
 def test_a_click_gives_a_stroke_to_another_phrase(page):
@@ -186,6 +201,51 @@ def test_a_dropped_picture_finds_itself_and_a_part_can_be_chosen(page, library):
     page.get_by_label("Remove mine.png").click()
     assert page.locator(".examples").is_hidden()
     page.locator("h2", has_text="40").wait_for()  # the library again
+
+
+SHAPES = """one => {
+    const shown = one.getBoundingClientRect();
+    const trace = one.querySelector(".trace").getBoundingClientRect();
+    return {
+        shown: shown.width / shown.height, trace: trace.width / trace.height,
+        middle: (trace.left + trace.right - shown.left - shown.right) / shown.width,
+        centre: (trace.top + trace.bottom - shown.top - shown.bottom) / shown.height,
+    };
+}"""
+
+
+def test_strokes_lie_over_the_same_part_of_a_very_wide_or_tall_picture(browser, tmp_path):
+    library = made_library(tmp_path, 4)
+    for seed, size in ((1, (800, 160)), (2, (120, 600))):
+        pixels = np.random.default_rng(seed).integers(0, 255, (6, 8, 3), dtype=np.uint8)
+        name = "wide.png" if size[0] > size[1] else "tall.png"
+        Image.fromarray(pixels).resize(size).save(tmp_path / "pictures" / name)
+    with LibraryStore(library) as opened:
+        opened.add([tmp_path / "pictures"], FakeEncoder())
+    with serving(create_app(library, load=lambda source: FakeEncoder())) as url:
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        page.goto(url)
+        page.get_by_text("6 pictures").wait_for()
+        type_words(page, "a dog")
+        draw(page, 0.1, 0.5, 0.08)
+        page.wait_for_selector(".card .trace", state="attached")
+        answered(page)
+        page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+        for name, ratio in (("wide.png", 5), ("tall.png", 0.2)):
+            card = page.locator(".card", has_text=name)
+            card.scroll_into_view_if_needed()
+            small = card.locator(".picture").evaluate(SHAPES)
+            assert small["shown"] == pytest.approx(3 if ratio == 5 else 0.45, rel=0.02)
+            card.click()
+            page.wait_for_function("() => document.querySelector('.stage img').naturalWidth > 0")
+            large = page.locator(".stage .picture").evaluate(SHAPES)
+            assert large["shown"] == pytest.approx(ratio, rel=0.02)
+            for one in (small, large):  # the whole picture, whatever is cut from it
+                assert one["trace"] == pytest.approx(ratio, rel=0.02)
+                assert (one["middle"], one["centre"]) == pytest.approx((0, 0), abs=0.02)
+            page.keyboard.press("Escape")
+        page.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
