@@ -315,6 +315,17 @@ def test_on_a_phone_pictures_begin_on_the_first_screen(page):
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
 
+@pytest.mark.parametrize("width", [360, 1280])
+def test_the_canvas_has_the_chosen_shape_at_every_width(page, width):
+    page.set_viewport_size({"width": width, "height": 780})
+    for across, down in ((4, 3), (3, 2), (16, 9), (1, 1), (3, 4), (2, 3), (9, 16)):
+        page.locator("#aspect").select_option(f"{across}/{down}")
+        board = page.locator(".board").bounding_box()
+        assert board["width"] / board["height"] == pytest.approx(across / down, rel=0.02)
+        assert board["height"] <= 16 * (12 if width == 360 else 22) + 1
+        assert board["x"] >= 0 and board["x"] + board["width"] <= width
+
+
 def test_nothing_overflows_on_a_phone(page):
     page.set_viewport_size({"width": 360, "height": 780})
     type_words(page)

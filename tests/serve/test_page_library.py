@@ -89,6 +89,20 @@ def test_the_address_brings_a_stroke_back_to_its_own_phrase(page):
     assert [(link["start_char"], link["end_char"]) for link in again["links"]] == [(2, 9)]
 
 
+def test_the_address_keeps_the_shape_of_the_canvas_that_was_drawn_on(page):
+    page.locator("#aspect").select_option("9/16")
+    type_words(page, "a dog")
+    draw(page, 0.5, 0.5)
+    page.wait_for_url("**shape=9x16**")
+    page.locator("#aspect").select_option("3/4")
+    page.wait_for_url("**shape=3x4**")
+    page.reload()
+    page.locator(".paper g").wait_for(state="attached")
+    assert page.locator("#aspect").input_value() == "3/4"
+    board = page.locator(".board").bounding_box()
+    assert board["width"] / board["height"] == pytest.approx(3 / 4, rel=0.02)
+
+
 def test_back_leads_to_the_library_and_forward_to_the_query(page):
     type_words(page, "a dog")
     page.get_by_text("Looked for “dog”").wait_for()

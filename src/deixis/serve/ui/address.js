@@ -2,6 +2,7 @@
 
 import { SOMETHING } from "./phrases.js";
 
+const SHAPE = "4/3";  // of the canvas, where the address names no other
 const POINTS = 24;  // kept of a stroke: its shape, not its every sample
 const whole = (value) => String(Math.round(Math.min(Math.max(value, 0), 1) * 999)).padStart(3, "0");
 
@@ -37,18 +38,20 @@ export function read(search) {
   return {
     text: given.get("q") ?? "", where: given.get("where") ?? "",
     weight: weight >= 0 && weight <= 1 ? weight : 0.5,
+    shape: (given.get("shape") ?? SHAPE).replace("x", "/"),
     strokes: (given.get("draw") ?? "").split(".").map(strokeOf).filter(there),
     examples: given.getAll("like").map(exampleOf).filter(there),
   };
 }
 
 /** The address of what is asked; uploaded pictures are nobody else's and stay out of it. */
-export function write({ text, where, weight, strokes, examples }) {
+export function write({ text, where, weight, shape, strokes, examples }) {
   const given = new URLSearchParams();
   if (text.trim()) given.set("q", text);
   if (where) given.set("where", where);
   if (strokes.length) given.set("draw", strokes.map(strokeText).join("."));
   if (strokes.length && weight !== 0.5) given.set("weight", String(weight));
+  if (strokes.length && shape !== SHAPE) given.set("shape", shape.replace("/", "x"));
   for (const one of examples) if (one.id) given.append("like", exampleText(one));
   const said = given.toString();
   return said ? `?${said}` : "";

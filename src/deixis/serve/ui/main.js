@@ -17,7 +17,7 @@ import { Words, withoutUnwanted } from "./words.js";
 const SETTLED = 1500;  // milliseconds after which a change is a query of its own in the history
 const find = (selector) => document.querySelector(selector);
 const form = find(".ask"), status = find("#status"), results = find("#results"), where = find("#where");
-const weight = find("#weight"), take = find(".take");
+const weight = find("#weight"), aspect = find("#aspect"), take = find(".take");
 const board = new Board(find(".board"));
 const words = new Words(find(".field"), find(".phrases"), board);
 const examples = new Examples(find(".examples"), board);
@@ -104,7 +104,8 @@ function request(query, signal, k = 48) {
 /** The address holds what is asked: bursts replace each other, a settled query stays in the history. */
 function remember() {
   const url = address.write({
-    text: words.text, where: where.value.trim(), weight: Number(weight.value), strokes: board.strokes, examples: examples.items,
+    text: words.text, where: where.value.trim(), weight: Number(weight.value), shape: aspect.value,
+    strokes: board.strokes, examples: examples.items,
   });
   if (url === location.search) { restoring = false; return; }
   const now = performance.now(), settled = now - changed > SETTLED || location.search === "";
@@ -122,12 +123,20 @@ function restore() {
   examples.set(given.examples);
   words.set(given.text);
   board.set(given.strokes);  // after the words: their places are in this text, and editing moves them
+  if (given.strokes.length) reshape(given.shape);
   document.title = given.text ? `${given.text} · deixis` : "deixis";
 }
 
 function summarise(found, milliseconds) {
   const { text, unwanted } = withoutUnwanted(words.text);
   const understood = sentence({
+/** Give the canvas a shape, if it is one of those on offer. */
+function reshape(shape) {
+  if (![...aspect.options].some((one) => one.value === shape)) return;
+  aspect.value = shape;
+  find(".board").style.setProperty("--shape", shape);
+}
+
     phrases: words.phrases, text, strokes: board.strokes, phraseOf: (stroke) => words.phraseOf(stroke),
     examples: examples.items, unwanted, where: where.value.trim(), reads: about?.reads_traces ?? true,
   });
@@ -167,7 +176,7 @@ board.addEventListener("choose", () => {
 });
 where.addEventListener("input", () => soon(400));
 weight.addEventListener("input", () => soon(120));
-find("#aspect").addEventListener("change", (event) => { find(".board").style.aspectRatio = event.target.value; });
+aspect.addEventListener("change", () => { reshape(aspect.value); remember(); });
 form.addEventListener("submit", (event) => event.preventDefault());
 words.field.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !event.shiftKey) { event.preventDefault(); changed = 0; soon(0); }
