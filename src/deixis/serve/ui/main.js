@@ -14,6 +14,7 @@ import { sentence } from "./sentence.js";
 import { Speech } from "./speech.js";
 import { Words, withoutUnwanted } from "./words.js";
 
+const PLACE_ALONE = "Say what it is, too: a place alone finds nothing.";
 const SETTLED = 1500;  // milliseconds after which a change is a query of its own in the history
 const find = (selector) => document.querySelector(selector);
 const form = find(".ask"), status = find("#status"), results = find("#results"), where = find("#where");
@@ -58,6 +59,7 @@ async function run() {
   if (timer === null && words.settled) results.ariaBusy = "false";
 }
 
+const isPlaceAlone = () => board.strokes.length > 0 && !words.text.trim() && (about?.reads_traces ?? true);
 const isAsked = () => Boolean(words.text.trim() || examples.items.length);
 
 /** The library itself, while nothing is asked. */
@@ -66,7 +68,8 @@ async function welcome(own) {
   shown = null;
   const count = await library.show(where.value.trim());
   if (own.signal.aborted) return;
-  say(where.value.trim() ? `${count.toLocaleString()} pictures pass the filter` : "");
+  if (isPlaceAlone()) say(PLACE_ALONE);
+  else say(where.value.trim() ? `${count.toLocaleString()} pictures pass the filter` : "");
 }
 
 async function answer(own) {
@@ -120,16 +123,13 @@ function restore() {
   restoring = true;
   where.value = given.where;
   weight.value = String(given.weight);
+  if (given.strokes.length) reshape(given.shape);
   examples.set(given.examples);
   words.set(given.text);
   board.set(given.strokes);  // after the words: their places are in this text, and editing moves them
-  if (given.strokes.length) reshape(given.shape);
   document.title = given.text ? `${given.text} · deixis` : "deixis";
 }
 
-function summarise(found, milliseconds) {
-  const { text, unwanted } = withoutUnwanted(words.text);
-  const understood = sentence({
 /** Give the canvas a shape, if it is one of those on offer. */
 function reshape(shape) {
   if (![...aspect.options].some((one) => one.value === shape)) return;
@@ -137,11 +137,15 @@ function reshape(shape) {
   find(".board").style.setProperty("--shape", shape);
 }
 
-    phrases: words.phrases, text, strokes: board.strokes, phraseOf: (stroke) => words.phraseOf(stroke),
+function summarise(found, milliseconds) {
+  const { text, unwanted } = withoutUnwanted(words.text);
+  const understood = sentence({
+    phrases: words.phrases, text, strokes: text.trim() ? board.strokes : [], phraseOf: (stroke) => words.phraseOf(stroke),
     examples: examples.items, unwanted, where: where.value.trim(), reads: about?.reads_traces ?? true,
   });
   const all = (found.searched.rows ?? found.searched).toLocaleString();
   const notes = found.notes.filter((note) => note.code !== "nothing_fits").map((note) => note.text);
+  if (isPlaceAlone()) notes.unshift(PLACE_ALONE);
   say([`${understood}.`, `${found.hits.length.toLocaleString()} of ${all} pictures in ${Math.round(milliseconds)} ms`, ...notes].join(" · "), notes.length > 0);
   document.title = words.text.trim() ? `${words.text.trim()} · deixis` : "deixis";
 }
