@@ -15,6 +15,7 @@ from deixis.cli.command import app, load_verbs
 from deixis.errors import DataError
 from deixis.explanation.attribution import explain
 from deixis.explanation.explain_file import explain_file, place_lines
+from deixis.explanation.mixed_attribution import explain_mixed
 from deixis.files import write_json
 from deixis.runs.run import Run
 from deixis.search.encoders.load_encoder import load_encoder
@@ -54,6 +55,17 @@ def test_every_phrase_has_a_map_that_peaks_where_it_is(run, picture):
         assert one.cells.sum() == pytest.approx(1.0)
         x, y = peak(one.cells)
         assert box[0] <= x <= box[1] and box[2] <= y <= box[3]
+
+
+def test_words_of_a_mixture_have_the_maps_they_have_alone(run, picture):
+    encoder = load_encoder(run)
+    parts = [(0.7, Query(text=TEXT)), (-0.3, Query(image=picture))]
+    words, other = explain_mixed(encoder, parts, picture).parts
+    alone = explain(encoder, TEXT, picture)
+    assert [one.span for one in words.maps] == [one.span for one in alone.maps]
+    for one, same in zip(words.maps, alone.maps, strict=True):
+        assert one.cells == pytest.approx(same.cells)
+    assert (words.game, other.maps) == (81.25, ())
 
 
 def test_the_command_says_what_pointing_adds(run, picture):

@@ -163,6 +163,8 @@ def test_more_and_less_like_a_picture_go_with_the_words(page):
     with page.expect_response(lambda answer: "/v1/explain/mixed" in answer.url) as waiting:
         page.locator("#results .card").first.click()
     assert len(waiting.value.json()["parts"]) == 3
+    page.get_by_text("What each thing adds").wait_for()
+    assert page.get_by_text("Point at one").count() == 0  # this model says nothing of places
     page.locator(".why.parts button").nth(2).hover()
     assert page.locator(".heat.on").count() == 1
     page.keyboard.press("Escape")

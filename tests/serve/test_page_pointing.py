@@ -1,7 +1,7 @@
 """A person types, scribbles where each thing was, and the ranking follows: in a real browser."""
 
 import pytest
-from browser import FLAGS, PATIENCE, chromium, draw, serving
+from browser import FLAGS, PATIENCE, answered, chromium, draw, serving, type_words
 
 from deixis.search.encoders.load_encoder import load_encoder
 from deixis.search.library.library import Library
@@ -69,24 +69,45 @@ def test_typing_and_scribbling_ranks_by_what_was_where(page):
     wait_for_first(page, "dog-right-man-left")
 
 
+LEFT_SHARE = (
+    "one => { const { width, height } = one;"
+    "  const seen = one.getContext('2d').getImageData(0, 0, width, height).data;"
+    "  let [sum, left] = [0, 0];"
+    "  for (let i = 3; i < seen.length; i += 4) {"
+    "    sum += seen[i]; left += ((i >> 2) % width < width / 2) ? seen[i] : 0; }"
+    "  return sum ? left / sum : 0; }"
+)
+
+
 def test_a_hit_shows_the_map_of_each_phrase_on_demand(page):
     page.locator("#text").press_sequentially("a dog and a man")
     wait_for_first(page, "dog-")
     page.locator(".card", has=page.locator("[src]")).first.click()
     page.locator(".why button", has_text="dog").first.hover()
     page.wait_for_selector(".heat.on")
-    heat = page.locator(".heat").evaluate(
-        "one => { const { width, height } = one;"
-        "  const seen = one.getContext('2d').getImageData(0, 0, width, height).data;"
-        "  let [sum, left] = [0, 0];"
-        "  for (let i = 3; i < seen.length; i += 4) {"
-        "    sum += seen[i]; left += ((i >> 2) % width < width / 2) ? seen[i] : 0; }"
-        "  return left / sum; }"
-    )
+    heat = page.locator(".heat").evaluate(LEFT_SHARE)
     name = page.locator("#detail").get_attribute("aria-label")
     assert heat > 0.8 if "dog-left" in name else heat < 0.2 if "dog-right" in name else True
     assert "dog-left" in name or "dog-right" in name
     page.get_by_text("the map does not say whether it is there").wait_for()
+
+
+def test_a_mixture_shows_where_its_words_would_be(page):
+    type_words(page, "a dog")
+    answered(page)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.locator(".card").first.click()
+    page.get_by_role("button", name="More like this").click()
+    page.get_by_text("Looked for “dog”, more like").wait_for()
+    answered(page)
+    page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")
+    page.locator(".card", has_text="dog-left").click()
+    page.get_by_text("Point at the words to see where they would be").wait_for()
+    page.locator(".why.parts button").first.hover()
+    page.wait_for_selector(".heat.on")
+    assert page.locator(".heat").evaluate(LEFT_SHARE) > 0.6
+    page.locator(".why.parts button").nth(1).hover()  # a picture has no map
+    assert page.locator(".heat").evaluate(LEFT_SHARE) == 0
 
 
 def test_the_canvas_has_the_shape_chosen_and_places_stay_relative(page):

@@ -115,10 +115,16 @@ def explain(
     source = Path(picture) if isinstance(picture, str) else picture
     views = perturbed(encoder, source)
     check()
-    found = share_out(encoder, encoded, spans, views)
-    if encoder.places is None or views.cells is None:
+    return with_maps(encoder, query, share_out(encoder, encoded, spans, views), views)
+
+
+def with_maps(
+    encoder: SearchEncoder, query: Query, found: Explanation, views: PerturbedViews
+) -> Explanation:
+    """An explanation of a text with the maps of its phrases, where a model has a place head."""
+    if encoder.places is None or views.cells is None or query.text is None:
         return found
-    maps = phrase_maps(encoder.places, query.text, encoded[0].pointed, views.cells)
+    maps = phrase_maps(encoder.places, query.text, found.query.pointed, views.cells)
     return replace(found, maps=maps, game=encoder.places.game)
 
 

@@ -7,7 +7,13 @@ import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
-from deixis.explanation.attribution import Explanation, encoded_variants, perturbed, share_out
+from deixis.explanation.attribution import (
+    Explanation,
+    encoded_variants,
+    perturbed,
+    share_out,
+    with_maps,
+)
 from deixis.features.store.image_files import PictureSource
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.query.query import Query
@@ -43,5 +49,8 @@ def explain_mixed(
     check()
     views = perturbed(encoder, picture)
     check()
-    found = tuple(share_out(encoder, variants, spans, views) for variants, spans in encoded)
-    return MixedExplanation(found, tuple(scale for scale, _ in parts))
+    found = (share_out(encoder, variants, spans, views) for variants, spans in encoded)
+    mapped = (
+        with_maps(encoder, query, one, views) for (_, query), one in zip(parts, found, strict=True)
+    )
+    return MixedExplanation(tuple(mapped), tuple(scale for scale, _ in parts))

@@ -23,6 +23,16 @@ export function withMaps(found) {
   return { ...found, boxes: grid, words };
 }
 
+/** A mixture explained with the maps of its words, all phrases of a part together; pictures have none. */
+export function withMixedMaps(found) {
+  if (!found.words.some((one) => one?.method === "places" && one.phrases.length)) return found;
+  const parts = found.parts.map((part, place) => {
+    const maps = (found.words[place]?.phrases ?? []).map((one) => one.cells);
+    return { ...part, regions: grid.map((_, cell) => maps.reduce((sum, cells) => sum + cells[cell], 0)) };
+  });
+  return { ...found, boxes: grid, parts, mapped: true };
+}
+
 /** How the explanation was made, and how far to trust it. */
 export function remark(found) {
   const bars = `${HOW[found.method]} Bars: what a word adds.`;
