@@ -87,6 +87,9 @@ def test_the_address_brings_a_stroke_back_to_its_own_phrase(page):
         page.reload()
     again = waiting.value.post_data_json
     assert [(link["start_char"], link["end_char"]) for link in again["links"]] == [(2, 9)]
+    assert page.get_by_label("Undo the last stroke").is_enabled()
+    page.get_by_label("Clear the canvas").click()
+    assert page.locator(".paper g").count() == 0
 
 
 def test_the_address_keeps_the_shape_of_the_canvas_that_was_drawn_on(page):

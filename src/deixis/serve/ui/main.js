@@ -127,7 +127,12 @@ function restore() {
   examples.set(given.examples);
   words.set(given.text);
   board.set(given.strokes);  // after the words: their places are in this text, and editing moves them
+  offerUndoing();
   document.title = given.text ? `${given.text} · deixis` : "deixis";
+}
+
+function offerUndoing() {
+  for (const name of ["undo", "clear"]) find(`[data-do=${name}]`).disabled = !board.strokes.length;
 }
 
 /** Give the canvas a shape, if it is one of those on offer. */
@@ -171,10 +176,7 @@ words.addEventListener("edit", () => { results.ariaBusy = "true"; });
 words.addEventListener("change", () => soon());
 words.addEventListener("problem", (event) => say(event.message, true));
 examples.addEventListener("change", () => soon(120));
-board.addEventListener("change", () => {
-  for (const name of ["undo", "clear"]) find(`[data-do=${name}]`).disabled = !board.strokes.length;
-  soon();
-});
+board.addEventListener("change", () => { offerUndoing(); soon(); });
 board.addEventListener("choose", () => {
   if (board.chosen) say("Choose the phrase this stroke belongs to, or “something”, or press Delete to remove it.");
 });
