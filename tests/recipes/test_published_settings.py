@@ -35,3 +35,16 @@ def test_each_row_of_the_cost_table_trains_as_its_own_paper_does(row, other, sam
 def test_glove_is_the_file_that_the_published_code_loads(recipe):
     texts = {row.data.text for row in Recipe.load(RECIPES / f"{recipe}.toml").rows}
     assert texts == {"words", "words:data/glove.840B.300d.txt"}
+
+
+@pytest.mark.parametrize("recipe", ["labels", "labels_nuswide", "labels_coco"])
+def test_printed_label_rows_start_from_bert_and_word2vec(recipe):
+    table = Recipe.load(RECIPES / f"{recipe}.toml")
+    printed = {row.label for row in table.rows if row.printed}
+    assert printed == {"Independent", "DSCMR", "Ours+Con", "Ours"}
+    for line in table.derived:
+        assert line.printed and set(line.of) <= printed
+    for row in table.rows:
+        started = (row.data.text == "words:data/word2vec.txt", "bert" in row.options)
+        assert started == (row.label in printed, row.label in printed - {"DSCMR"})
+        assert row.label.endswith(", random start") == (row.label not in printed)
