@@ -48,3 +48,8 @@ def test_printed_label_rows_start_from_bert_and_word2vec(recipe):
         started = (row.data.text == "words:data/word2vec.txt", "bert" in row.options)
         assert started == (row.label in printed, row.label in printed - {"DSCMR"})
         assert row.label.endswith(", random start") == (row.label not in printed)
+
+
+def test_costs_of_dive_are_of_the_whole_validation_split():
+    data = {row.data for row in Recipe.load(RECIPES / "dive_cost.toml").rows}
+    assert {(part.val, part.val_images) for part in data} == {("val", 0)}
