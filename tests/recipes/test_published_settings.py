@@ -53,3 +53,9 @@ def test_printed_label_rows_start_from_bert_and_word2vec(recipe):
 def test_costs_of_dive_are_of_the_whole_validation_split():
     data = {row.data for row in Recipe.load(RECIPES / "dive_cost.toml").rows}
     assert {(part.val, part.val_images) for part in data} == {("val", 0)}
+
+
+@pytest.mark.parametrize("recipe", ["scan", "scan_coco"])
+def test_rows_of_scan_stand_beside_numbers_only_where_their_source_was_read(recipe):
+    rows = Recipe.load(RECIPES / f"{recipe}.toml").rows
+    assert {row.label for row in rows if row.printed} == {"t-i AVG", "i-t AVG"}
