@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from deixis.data.combined_datasets import joined
 from deixis.data.corpus import Corpus
 from deixis.data.corpus_features import image_features, text_features
 from deixis.data.dataset import Dataset
 from deixis.data.groundings.phrase_corpus import phrase_tokens
-from deixis.data.joined import joined
 from deixis.data.regions import IndexedRegions, has_arrays, read_regions
 from deixis.data.split_names import split_name
 from deixis.errors import DataError, RecipeError

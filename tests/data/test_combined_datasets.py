@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from deixis.data.joined import joined
+from deixis.data.combined_datasets import joined
 from deixis.errors import DataError
 from deixis.runs.data_spec import DataSpec
 from deixis.runs.prepare import prepare, prepare_split
