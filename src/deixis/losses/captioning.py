@@ -17,7 +17,7 @@ class Captioning(Loss):
     """Words of each matching text, predicted one by one from the regions of the image.
 
     *Formula*: the mean over matching pairs of ``−Σ log p(word | the words before it, regions)``.
-    *Needs*: image embeddings with ``local`` places, and word ids that begin with a start word.
+    *Needs*: image embeddings with ``places``, and word ids that begin with a start word.
     *Paper*: VSRN 2019, section 3.4, weight 1 beside a summed triplet. Words are predicted up to
     the end word; the published code also predicts one step of padding after it.
     """
