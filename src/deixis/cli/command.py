@@ -40,7 +40,9 @@ VERBS = (
     "quantise",
     "pack",
     "status",
-    "transfer",
+    "pull",
+    "push",
+    "collect",
     "verify",
     "demo",
 )

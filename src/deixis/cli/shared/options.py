@@ -41,6 +41,7 @@ Cluster = Annotated[
     str | None,
     typer.Option(help="HOST:PORT of a Ray cluster that does the work."),
 ]
+RemoteLibrary = Annotated[str, typer.Argument(help="s3://BUCKET/PREFIX, or a folder of shards.")]
 LibraryFolder = Annotated[Path, typer.Option("--library", "-l", help="The library's folder.")]
 At = Annotated[
     list[str] | None,
