@@ -49,7 +49,7 @@ def train(folder, row, *start):
 def test_two_processes_train_what_one_trains(tmp_path):
     torchrun = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2")
     found = {}
-    for name, start in (("one", (sys.executable,)), ("two", (*torchrun, "--master-port=29581"))):
+    for name, start in (("one", (sys.executable,)), ("two", (*torchrun, "--standalone"))):
         (tmp_path / name).mkdir()
         for row in ("vsepp", "aoq"):
             run, said = train(tmp_path / name, row, *start)
