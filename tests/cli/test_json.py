@@ -104,6 +104,30 @@ def test_another_split_gives_other_numbers(place):
     assert len({next(iter(found.values()))["pairs"] for found in pairs}) == 2
 
 
+TIMES = {"query", "whole"}  # CPU seconds of `deixis rerank`
+
+
+@pytest.mark.parametrize("verb", ["ranks", "rerank"])
+def test_the_split_reaches_the_verb(verb, place):
+    asked = {
+        "ranks": [place / FIRST],
+        "rerank": [place / FIRST, place / SECOND, "--share", 0.5],
+    }
+    judged, test, val = (
+        _without_times(call(verb, *asked[verb], *split, "--json"))
+        for split in ([], ["--split", "test"], ["--split", "val"])
+    )
+    assert judged == test, "a run is shown on the split it was judged on"
+    assert val != test
+
+
+def _without_times(found: Any) -> Any:
+    """What a split decides: a time is never the same twice."""
+    if isinstance(found, dict):
+        return {key: _without_times(value) for key, value in found.items() if key not in TIMES}
+    return [_without_times(one) for one in found] if isinstance(found, list) else found
+
+
 def test_a_run_is_judged_by_sentences_and_against_another(place):
     labels = ("entailment", "contradiction")
     lines = [{"file": "00007.jpg", "text": f"a {label}", "label": label} for label in labels]

@@ -58,3 +58,12 @@ def test_a_report_as_json_holds_what_its_table_shows(runs, tmp_path):
     assert slots["image_variance"] > 0.01
     assert one["image_variance"] == pytest.approx(0.0, abs=1e-6)
     assert f"{slots['text_variance']:.4f}" in (tmp_path / "index.html").read_text(encoding="utf-8")
+
+
+def test_the_split_reaches_the_report(runs, tmp_path):
+    judged, test, val = (
+        call("report", runs[0], "--out", tmp_path, "--pictures", 0, "--json", *split)
+        for split in ([], ["--split", "test"], ["--split", "val"])
+    )
+    assert judged == test, "a run is shown on the split it was judged on"
+    assert json.loads(val)["slots-0"] != json.loads(test)["slots-0"]
