@@ -9,7 +9,9 @@ from PIL import Image
 
 import deixis
 from deixis.errors import RunError
+from deixis.features.trace.narration import Narration, Point
 from deixis.features.words.vocabulary import Vocabulary
+from deixis.methods.text_trace import TextTrace
 from deixis.methods.vsepp import VSEPP
 from deixis.runs.matcher import Matcher
 from deixis.runs.run_config import RunConfig
@@ -68,3 +70,17 @@ def test_a_run_whose_weights_do_not_fit_is_refused(run):
 def test_numpy_takes_the_embedding_as_it_is(run):
     vectors = deixis.load(run).encode_text(["a dog"]).vectors.numpy()
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=-1), 1.0, rtol=1e-5)
+
+
+def test_the_window_of_the_run_cuts_the_traces_of_queries(tmp_path):
+    options = {"name": "text_trace", "dim": 16, "word_dim": 8, "heads": 2, "query_depth": 1}
+    model = TextTrace(**{key: options[key] for key in options if key != "name"}).model(SIZES)
+    strokes = (tuple(Point(0.1 * n, 0.5, 0.1 * n) for n in range(10)),)
+    drawn = {}
+    for window in (0.4, 0.1):
+        config = RunConfig(options, SIZES, "lite0", "words", window=window)
+        Matcher(model, config, WORDS).save(tmp_path / str(window))
+        matcher = deixis.load(tmp_path / str(window))
+        assert matcher.config.window == window
+        drawn[window] = matcher.encode_narration([Narration("a red boat", (), strokes)]).vectors
+    assert not torch.allclose(drawn[0.4], drawn[0.1])

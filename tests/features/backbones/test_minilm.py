@@ -37,6 +37,11 @@ def reference(minilm):
     return encode
 
 
+def test_its_size_is_the_number_of_its_word_pieces(minilm):
+    assert minilm.size == 30522
+    assert minilm.word(minilm.size - 1).startswith("##")
+
+
 def test_states_and_vectors_equal_bert(minilm, reference):
     states, pooled, ids = reference(TEXTS)
     found = minilm(TEXTS)
