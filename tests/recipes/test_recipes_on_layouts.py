@@ -12,9 +12,18 @@ from deixis.features.backbones.trainable_inputs import PREFIX
 from deixis.recipes.recipe import REHEARSED, Recipe
 from deixis.recipes.results.printed_table import Report
 from layouts.eccv_caption import write_eccv_caption
+from layouts.flickr8k import write_published_flickr8k
 from layouts.of_recipes import lay_out
 
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
+
+
+def _reads_captions_of_flickr8k(path: Path) -> bool:
+    read = {(row.data.corpus, row.data.texts, row.data.also) for row in Recipe.load(path).rows}
+    return read == {("flickr8k", "captions", ())}
+
+
+CAPTIONS_OF_FLICKR8K = [path for path in RECIPES if _reads_captions_of_flickr8k(path)]
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +62,23 @@ def test_the_recipe_runs_on_the_layout_of_its_own_corpus(path, home, tmp_path):
     for key in ("judge", "derived", "costs", "cost_split"):
         assert getattr(rehearsed, key) == getattr(whole, key), key
     _has_every_line(whole, report)
+
+
+@pytest.fixture(scope="module")
+def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A working folder where Flickr8k unpacks as it was published: captions, lists, pictures."""
+    root = tmp_path_factory.mktemp("published")
+    write_published_flickr8k(root / "flickr8k")
+    return root
+
+
+@pytest.mark.parametrize("path", CAPTIONS_OF_FLICKR8K, ids=lambda path: path.stem)
+def test_a_recipe_of_captions_runs_on_flickr8k_as_published(path, published, tmp_path, monkeypatch):
+    monkeypatch.chdir(published)
+    recipe = Recipe.load(path, rehearse=True)
+    first = replace(recipe, rows=recipe.rows[:1], derived=(), figures=())
+    report = first.run(tmp_path)
+    assert next(line for line in report.lines if line.label == first.rows[0].label).seeds
 
 
 def _has_every_line(recipe: Recipe, report: Report) -> None:
