@@ -119,7 +119,7 @@ class Matcher:
         digest.update(json.dumps(made, sort_keys=True).encode())
         return digest.hexdigest()
 
-    def save(self, folder: Path, *, eight_bits: bool = False) -> None:
+    def save(self, folder: Path | str, *, eight_bits: bool = False) -> None:
         """Write the weights, then the vocabulary, then the config, which makes the run complete."""
         run = Run(folder)
         # Cloned, since a module two towers share is written under both names.
@@ -142,9 +142,11 @@ class Matcher:
 def load(folder: Path | str) -> Matcher:
     """Load a run folder.
 
-    >>> matcher = deixis.load("runs/tiny/vse-0")                                  # doctest: +SKIP
-    >>> images = matcher.encode_image(["a.jpg", "b.jpg"])                         # doctest: +SKIP
-    >>> matcher.similarity(images, matcher.encode_text(["a red boat"]))           # doctest: +SKIP
+    ```python
+    matcher = deixis.load("runs/tiny/vse++-0")
+    images = matcher.encode_image(["boat.jpg", "kite.jpg"])
+    scores = matcher.similarity(images, matcher.encode_text(["a red boat"]))  # images × texts
+    ```
     """
     run = Run(folder)
     config = run.config
