@@ -10,7 +10,7 @@ DeixisError
     ├── FilterError    a filter on pictures that cannot be read
     └── UnavailableError  a library that cannot answer right now
 
-A message says what was wrong, what was found and where, and what would do.
+A message says what was wrong, what was found and where, and what to use instead.
 """
 
 

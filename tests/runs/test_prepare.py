@@ -47,7 +47,7 @@ def test_captions_are_without_the_narratives_beside_them(captioned):
 
 def test_a_corpus_without_the_texts_asked_for_names_the_others(captioned):
     (captioned / "narratives_simulated.jsonl").unlink()
-    with pytest.raises(RecipeError, match='has no narrations among its 12 texts; data.texts = "ca'):
+    with pytest.raises(RecipeError, match='no narrations among its 12 texts; use data.texts = "ca'):
         find_corpus(DataSpec(corpus=str(captioned), texts="narrations"), silent)
 
 

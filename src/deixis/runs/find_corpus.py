@@ -46,7 +46,7 @@ def _chosen_texts(corpus: Corpus, spec: DataSpec) -> Corpus:
         other = "captions" if spec.texts == "narrations" else "narrations"
         raise RecipeError(
             f"corpus '{corpus.name}' has no {spec.texts} among its {len(corpus.texts)} texts; "
-            f'data.texts = "{other}" would do'
+            f'use data.texts = "{other}"'
         )
     return kept
 

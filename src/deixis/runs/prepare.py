@@ -183,7 +183,7 @@ def _refuse_widths(spec: DataSpec, regions: Mapping[str, Any]) -> None:
     if other:
         raise DataError(
             f"regions of split '{spec.train}' have {widths[spec.train]} features, those of "
-            f"'{other[0]}' {widths[other[0]]}; features of one detector would do"
+            f"'{other[0]}' {widths[other[0]]}; use features of one detector"
         )
 
 

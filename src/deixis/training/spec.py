@@ -62,7 +62,7 @@ class TrainSpec:
         for prefix, until in self.frozen.items():
             steps_in(until, 1, f"train.frozen.{prefix}")
         if steps_in(self.length, 1_000_000, "train.length") < 1:
-            raise RecipeError(f"train.length is {self.length!r}; train for a step at least")
+            raise RecipeError(f"train.length is {self.length!r}; train for at least one step")
         for key, least, most in BOUNDS:
             value = getattr(self, key)
             if not least <= value <= most or not math.isfinite(value):
@@ -75,7 +75,7 @@ class TrainSpec:
             if not 0 <= factor < math.inf:
                 raise RecipeError(f"train.rates.{prefix} is {factor}; give 0 or more")
         if self.batch < 2:
-            raise RecipeError(f"train.batch is {self.batch}; at least 2 would do")
+            raise RecipeError(f"train.batch is {self.batch}; use at least 2")
 
 
 def steps_in(duration: Duration, steps_per_epoch: int, key: str = "duration") -> int:

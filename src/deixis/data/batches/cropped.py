@@ -38,7 +38,7 @@ class CroppedBatches:
         random = stream(self.seed, step, "crop")
         pixels = batch.images.values
         if pixels.shape[2] != 3:
-            raise RecipeError("train.crop needs pictures: data.image = 'tuned:…' would do")
+            raise RecipeError("train.crop needs pictures: use data.image = 'tuned:…'")
         side = round(pixels.shape[1] ** 0.5)
         pictures = crop(pixels.reshape(len(pixels), side, side, 3), self.least, random)
         return replace(batch, images=replace(batch.images, values=pictures.reshape(pixels.shape)))

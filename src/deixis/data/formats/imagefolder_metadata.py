@@ -64,7 +64,7 @@ def _number(value: Any, key: str) -> int:
     try:
         return int(value)
     except (TypeError, ValueError, OverflowError) as error:
-        raise DataError(f"'{key}' is {value!r}; a whole number would do") from error
+        raise DataError(f"'{key}' is {value!r}; use a whole number") from error
 
 
 def _listed(record: Mapping[str, Any], key: str, wanted: int) -> list[Any]:
@@ -82,5 +82,5 @@ def _strings(record: Mapping[str, Any], key: str) -> tuple[str, ...]:
     for item in values:
         if not isinstance(item, str):
             found = type(item).__name__
-            raise DataError(f"'{key}' holds a {found}; text or a list of texts would do")
+            raise DataError(f"'{key}' holds a {found}; use text or a list of texts")
     return tuple(values)

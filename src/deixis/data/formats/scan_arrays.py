@@ -81,7 +81,7 @@ def array_boxes(path: Path, regions: int) -> Float[ndarray, "row 5"] | None:
             raise DataError(f"{sizes}: wanted a width and a height above 0 for {images} rows")
         corners = corners / np.tile(size, 2)[:, None]
     elif corners.max(initial=0) > 2:  # relative ones leave the picture by a little at most
-        raise DataError(f"{boxes} is in pixels; {sizes} with width and height per row would do")
+        raise DataError(f"{boxes} is in pixels; add {sizes} with width and height per row")
     return from_corners(corners.reshape(-1, 4))
 
 
@@ -103,7 +103,7 @@ def _shape(path: Path, texts: int) -> _Shape:
     if not len(array) or texts % len(array):
         raise DataError(
             f"{path} has {len(array)} rows and {_beside(path, 'caps')} {texts} texts;"
-            " a whole number of texts per image would do"
+            " use a whole number of texts per image"
         )
     return _Shape(len(array), 1, texts // len(array))
 

@@ -24,6 +24,6 @@ def read_groundings(path: Path, corpus: Corpus) -> Groundings:
     if file.is_file() and file.suffix == ".jsonl":
         return read_groundings_jsonl(file, corpus)
     raise DataError(
-        f"{path} holds no groundings; a folder with Sentences and Annotations (Flickr30k Entities)"
-        f" or {FILE} would do"
+        f"{path} holds no groundings; use a folder with Sentences and Annotations (Flickr30k"
+        f" Entities) or {FILE}"
     )

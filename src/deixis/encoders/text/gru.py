@@ -50,7 +50,7 @@ def init_word_vectors(text: nn.Module, vectors: WordVectors) -> None:
         (module for module in text.modules() if isinstance(module, GRU | WordEmbedding)), None
     )
     if body is None:
-        raise RecipeError("this method learns no word vectors; data.text = 'words' would do")
+        raise RecipeError("this method learns no word vectors; use data.text = 'words'")
     width = vectors.values.shape[1]
     if width != body.embed.embedding_dim:
         raise RecipeError(f"the word vectors have {width} numbers; set word_dim = {width}")

@@ -35,7 +35,7 @@ def read_sentences(path: Path, corpus: Corpus) -> tuple[JudgedSentence, ...]:
     """
     file = path / FILE if path.is_dir() else path
     if not file.is_file():
-        raise DataError(f"there are no judged sentences at {file}; lines of file, text, label do")
+        raise DataError(f"there are no judged sentences at {file}; use lines of file, text, label")
     images = {PurePosixPath(name).stem: image for image, name in enumerate(corpus.files)}
     found = []
     for line, record in json_lines(file, refuse):
@@ -54,5 +54,5 @@ def _fields(record: dict[str, Any], where: str) -> tuple[str, str, str]:
             name, text, label = (record[key] for key in keys)
             if label in (*LABELS, "-"):  # SNLI marks sentences people did not agree on by "-"
                 return name, text, label
-            raise DataError(f"{where}: the label is '{label}'; one of {', '.join(LABELS)} would do")
+            raise DataError(f"{where}: the label is '{label}'; use one of {', '.join(LABELS)}")
     raise DataError(f"{where}: not a judged sentence; it needs file, text and label")

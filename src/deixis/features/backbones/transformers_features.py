@@ -172,8 +172,8 @@ class HFTexts:
         """The characters each word piece of a text stands for; none for the marks at its ends."""
         if not self.tokenizer.is_fast:
             raise FeatureError(
-                f"{self.name} does not say which characters a word piece stands for; a tower whose"
-                " folder has a tokenizer.json would do"
+                f"{self.name} does not say which characters a word piece stands for; use a"
+                " tower whose folder has a tokenizer.json"
             )
         found = self.tokenizer(
             list(texts),
@@ -250,16 +250,14 @@ def load_model(path: str) -> Any:
         return model.float().eval()
     except Exception as error:  # the library raises many kinds for one cause
         raise FeatureError(
-            f"hf:{path} cannot be loaded: a folder or hub id with config.json and"
-            f" model.safetensors would do{_NOT_FETCHED if only_local(path) else ''} ({error})"
+            f"hf:{path} cannot be loaded: use a folder or hub id with config.json and"
+            f" model.safetensors{_NOT_FETCHED if only_local(path) else ''} ({error})"
         ) from error
 
 
 def _refuse_other(model: Any, side: str, takes: str, what: str) -> None:
     if not hasattr(model, side) and model.main_input_name != takes:
-        raise FeatureError(
-            f"{what}: it is a {type(model).__name__}; one that takes {takes} would do"
-        )
+        raise FeatureError(f"{what}: it is a {type(model).__name__}; use one that takes {takes}")
 
 
 def weights_hash(model: Any) -> str:

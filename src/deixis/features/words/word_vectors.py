@@ -74,7 +74,7 @@ def _packaged(wanted: Collection[str]) -> Iterator[Entry]:
 
 def _in_file(path: Path) -> Iterator[Entry]:
     if not path.is_file():
-        raise FeatureError(f"{path}: there are no word vectors; 'glove' or a file would do")
+        raise FeatureError(f"{path}: there are no word vectors; use 'glove' or a file")
     return _binary(path) if path.suffix == ".bin" else _text(path)
 
 

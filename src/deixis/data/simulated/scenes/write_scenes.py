@@ -40,7 +40,7 @@ class _Settings:
 
     def __post_init__(self) -> None:
         if self.images < _LEAST:
-            raise DataError(f"{self.images} images do not fill three splits; {_LEAST} would do")
+            raise DataError(f"{self.images} images do not fill three splits; use at least {_LEAST}")
         if not 0 <= self.twin_share <= 1:
             raise DataError(f"twin_share is {self.twin_share}; it lies between 0 and 1")
 
