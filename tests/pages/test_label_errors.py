@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from deixis.errors import EvaluationError
-from deixis.pages.label_errors import CONFUSION, KINSHIP, HitErrors, LabelledSide, kin_of, worst
+from deixis.pages.label_errors import (
+    CONFUSION,
+    KINSHIP,
+    HitErrors,
+    LabelledSide,
+    related_labels,
+    worst,
+)
 
 NAMES = ("man", "boy", "dog")
 
@@ -21,25 +28,25 @@ def test_labels_above_one_half_are_predicted_or_else_the_likeliest():
 
 
 def test_a_hit_that_shares_a_label_is_no_error_whatever_was_predicted():
-    errors = HitErrors(kin_of(["man|boy"], NAMES))
+    errors = HitErrors(related_labels(["man|boy"], NAMES))
     query, items = side([[1, 0, 1]]), side([[0, 0, 1]], [[1, 1, 0]])
     assert errors.kinds(query, 0, items, 0) == []
 
 
 def test_what_is_predicted_for_both_and_true_of_one_is_semantic_confusion():
-    errors = HitErrors(kin_of([], NAMES))
+    errors = HitErrors(related_labels([], NAMES))
     query, items = side([[0, 0, 1]]), side([[1, 0, 0]], [[1, 0, 1]])
     assert errors.kinds(query, 0, items, 0) == [CONFUSION]
 
 
 def test_labels_of_one_super_class_are_named_so():
-    errors = HitErrors(kin_of(["man|boy"], NAMES))
+    errors = HitErrors(related_labels(["man|boy"], NAMES))
     query, items = side([[1, 0, 0]]), side([[0, 1, 0]])
     assert errors.kinds(query, 0, items, 0) == [KINSHIP]
 
 
 def test_an_error_of_which_labels_say_nothing_has_no_name():
-    errors = HitErrors(kin_of(["man|boy"], NAMES))
+    errors = HitErrors(related_labels(["man|boy"], NAMES))
     assert errors.kinds(side([[1, 0, 0]]), 0, side([[0, 0, 1]]), 0) == []
 
 
@@ -54,4 +61,4 @@ def test_queries_come_by_how_many_of_their_first_hits_are_wrong():
 
 def test_a_super_class_of_an_unknown_label_is_refused():
     with pytest.raises(EvaluationError, match="'cat' is no label of the corpus; it has: man"):
-        kin_of(["man|cat"], NAMES)
+        related_labels(["man|cat"], NAMES)

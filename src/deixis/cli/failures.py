@@ -17,9 +17,13 @@ def failures(
     page: Annotated[Path, typer.Option("--html", help="The page to write.")] = Path(
         "failures.html"
     ),
-    kin: Annotated[
+    super_classes: Annotated[
         list[str] | None,
-        typer.Option(help='Labels of one super-class, such as "man|woman|boy"; may be repeated.'),
+        typer.Option(
+            "--super-class",
+            "--kin",
+            help='Labels of one super-class, such as "man|woman|boy"; may be repeated.',
+        ),
     ] = None,
     split: Split = "",
     as_json: Json = False,
@@ -29,7 +33,7 @@ def failures(
     from deixis.runs.run import Run
 
     with Bars() as bars:
-        sections = write_failures(page, Run(run), kin or [], bars.advance, split)
+        sections = write_failures(page, Run(run), super_classes or [], bars.advance, split)
     if as_json:
         print_json([section.to_dict() for section in sections])
         return

@@ -40,7 +40,7 @@ class HitErrors:
     right; a wrong hit of neither kind has no name.
     """
 
-    kin: Bool[ndarray, "label label"]  # labels of one super-class; no label is its own kin
+    related: Bool[ndarray, "label label"]  # labels of one super-class, none to itself
 
     def kinds(self, query: LabelledSide, asked: int, items: LabelledSide, hit: int) -> list[str]:
         """The kinds of error of a hit; a right one has none."""
@@ -48,13 +48,13 @@ class HitErrors:
         if (true & found).any():
             return []
         confused = (query.predicted[asked] & items.predicted[hit]).any()
-        related = self.kin[np.ix_(true, found)].any()
+        related = self.related[np.ix_(true, found)].any()
         return [kind for kind, is_so in ((CONFUSION, confused), (KINSHIP, related)) if is_so]
 
 
-def kin_of(groups: Sequence[str], names: Sequence[str]) -> Bool[ndarray, "label label"]:
+def related_labels(groups: Sequence[str], names: Sequence[str]) -> Bool[ndarray, "label label"]:
     """Which labels are of one super-class, from groups such as ``man|woman|boy``."""
-    kin = np.zeros((len(names), len(names)), dtype=bool)
+    related = np.zeros((len(names), len(names)), dtype=bool)
     for group in groups:
         members = group.split("|")
         for member in members:
@@ -62,9 +62,9 @@ def kin_of(groups: Sequence[str], names: Sequence[str]) -> Bool[ndarray, "label 
                 listed = ", ".join(names)
                 raise EvaluationError(f"'{member}' is no label of the corpus; it has: {listed}")
         places = [names.index(member) for member in members]
-        kin[np.ix_(places, places)] = True
-    np.fill_diagonal(kin, False)
-    return kin
+        related[np.ix_(places, places)] = True
+    np.fill_diagonal(related, False)
+    return related
 
 
 def worst(

@@ -14,7 +14,7 @@ from deixis.data.corpus import Corpus
 from deixis.errors import EvaluationError
 from deixis.evaluation.protocols.label_protocol import labels_of
 from deixis.pages.cards import Card, image_card, text_card
-from deixis.pages.label_errors import HitErrors, LabelledSide, kin_of, worst
+from deixis.pages.label_errors import HitErrors, LabelledSide, related_labels, worst
 from deixis.pages.render import write_html
 from deixis.pages.run_comparison import IMAGES, SHOWN, TEXTS
 from deixis.runs.advance import Advance
@@ -75,7 +75,7 @@ def label_failures(
         "image": LabelledSide.of(true[0], images.labels.numpy()),
         "text": LabelledSide.of(true[1], texts.labels.numpy()),
     }
-    errors = HitErrors(kin_of(groups, corpus.label_names))
+    errors = HitErrors(related_labels(groups, corpus.label_names))
     return [
         failure_section(corpus, scores, sides, ("image", "text"), errors),
         failure_section(corpus, scores.T, sides, ("text", "image"), errors),
