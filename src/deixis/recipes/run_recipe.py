@@ -49,12 +49,12 @@ def train_row(
 
 
 def without_learning(recipe: Recipe, test: Corpus) -> list[Line]:
-    """What chance reaches and, on simulated narrations, a perfect reader that ignores places."""
+    """What chance reaches and, on simulated narrations, the most that text alone allows."""
     lines = [Line("chance", (PROTOCOLS[recipe.judge].chance(test),), {})]
     data = recipe.rows[0].data
     if data.corpus == "scenes" and data.texts == "narrations":
         blind = {f"t2i_hit@{k}": 100 * share for k, share in place_blind_recall(test).items()}
-        lines.append(Line("perfect reader, blind to place", (blind,), {}))
+        lines.append(Line("upper bound without place information", (blind,), {}))
     return lines
 
 

@@ -36,7 +36,8 @@ when it is indexed; nothing is learnt from the other photographs or from the que
   and its words know neither counts nor left from right.
 - English only. It learnt from plain sentences: a short sentence works better than a keyword.
 {pointing}
-- Its captions were written by people about people and carry their habits. Judge nobody by it.
+- Its captions were written by people about people and carry their habits. Do not use it to judge
+  people.
 - Research use only: see [LICENSE.md](LICENSE.md).
 """
 
