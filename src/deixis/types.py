@@ -1,4 +1,4 @@
-"""The nouns between the rooms: what a batch of images, of texts and of their embeddings is.
+"""Types passed between packages: what a batch of images, of texts and of their embeddings is.
 
 Boxes are always ``xmin, xmax, ymin, ymax, area``, relative to the picture, origin top left.
 Padding is always a ``mask``; the values under it never matter.

@@ -63,7 +63,7 @@ def test_the_table_has_columns_for_twins_where_there_are_any(trained):
 def test_the_table_shows_what_a_reader_blind_to_place_would_reach(trained):
     _, prepared, recipe = trained
     _, blind = without_learning(recipe, prepared.splits["test"].corpus)
-    assert blind.label == "perfect reader, blind to place"
+    assert blind.label == "upper bound without place information"
     found = blind.seeds[0]
     assert 0 < found["t2i_hit@1"] < found["t2i_hit@5"] <= 100
 

@@ -1,4 +1,4 @@
-"""`deixis compare`: whether one run is better than another, or luckier."""
+"""`deixis compare`: is one run significantly better than another."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -18,12 +18,13 @@ def compare(
         Path, typer.Argument(help="A run folder; without the seed's number, all its seeds.")
     ],
     second: Annotated[Path, typer.Argument(help="Another, judged on the same split.")],
-    seed: Annotated[int, typer.Option(min=0, help="Of the bootstrap's draws.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the bootstrap.")] = 0,
     page: Annotated[
         Path | None, typer.Option("--html", help="Write a page of queries won and lost here.")
     ] = None,
     control: Annotated[
-        str, typer.Option(help='What the traces of the first run suffer, such as "no trace".')
+        str,
+        typer.Option(help='Perturbation applied to the first run\'s traces, such as "no trace".'),
     ] = "",
     as_json: Json = False,
 ) -> None:

@@ -14,7 +14,9 @@ from deixis.cli.shared.progress import Bars
 
 @app.command()
 def cost(
-    runs: Annotated[list[Path], typer.Argument(help="Run folders; the first is the measure.")],
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders; costs are relative to the first.")
+    ],
     repeats: Annotated[int, typer.Option(min=1, help="How often each is timed.")] = 3,
     split: Split = "",
     threads: Threads = 1,

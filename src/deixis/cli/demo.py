@@ -47,7 +47,7 @@ def demo(
 
 
 def open_search_box(library: Path) -> None:
-    """Serve the library for whoever sits there; a run without a terminal ends instead."""
+    """Serve the library when run from a terminal; elsewhere only print the command."""
     command = f"deixis serve --library {library}"
     if not sys.stdin.isatty():
         say(f"\nThe search box over these pictures, words and pointing, at {ADDRESS}: {command}")

@@ -16,14 +16,14 @@ from deixis.cli.shared.progress import Bars
 def pack(
     run: RunFolder,
     to: Annotated[
-        Path | None, typer.Option(help="Where to; by default it becomes the packaged model.")
+        Path | None, typer.Option(help="Output folder; by default it becomes the packaged model.")
     ] = None,
     places: Annotated[
         Path | None, typer.Option(help="A run of method 'places' whose place head goes with it.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write a run in eight bits with a bank of training texts and a card, and judge it so."""
+    """Write a run in eight bits with a bank of training texts; evaluate it and write its card."""
     from deixis.recipes.packing.ship_run import ship_run
     from deixis.runs.run import Run
 

@@ -17,7 +17,8 @@ def quantise(
     corpus: Annotated[Path, typer.Argument(help="Photographs to calibrate on: a corpus.")],
     split: Annotated[str, typer.Option(help="The split they are taken from.")] = "train",
     to: Annotated[
-        Path | None, typer.Option(help="Where to; by default the graphs that come with deixis.")
+        Path | None,
+        typer.Option(help="Output folder; by default the graphs that come with deixis."),
     ] = None,
     as_json: Json = False,
 ) -> None:

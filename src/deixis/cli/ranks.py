@@ -1,4 +1,4 @@
-"""`deixis ranks`: how matching pairs hold their ground both ways, run beside run."""
+"""`deixis ranks`: cross-retrieval ranks of matching pairs, by run."""
 
 from pathlib import Path
 from typing import Annotated

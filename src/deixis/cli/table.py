@@ -19,7 +19,8 @@ def table(
     tiny: Tiny = False,
     rehearse: Rehearse = False,
     form: Annotated[
-        Literal["terminal", "markdown", "html", "json"], typer.Option("--format", help="How.")
+        Literal["terminal", "markdown", "html", "json"],
+        typer.Option("--format", help="Output format."),
     ] = "terminal",
     as_json: Json = False,
     threads: Threads = 2,

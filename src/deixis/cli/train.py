@@ -17,14 +17,14 @@ def train(
     overrides: Overrides = None,
     *,
     row: Annotated[str, typer.Option(help="The row's label; the first row when left out.")] = "",
-    seed: Annotated[int, typer.Option(min=0, help="Where randomness begins.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     runs: Runs = Path("runs"),
     tiny: Tiny = False,
     rehearse: Rehearse = False,
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
-    """Train one row of a recipe; an interrupted run goes on where it stopped.
+    """Train one row of a recipe; an interrupted run resumes.
 
     `torchrun --nproc-per-node N -m deixis train …` trains it with N processes or GPUs.
     """

@@ -47,7 +47,7 @@ class BFAN(Method):
     temperature: float = 20.0
 
     def model(self, sizes: Sizes) -> Model:
-        """Project → keep against two-way GRU (or frozen states, projected) → keep."""
+        """Projected regions; a two-way GRU over words, or projected frozen states; no pooling."""
         image = Encoder(Projection(sizes.region, self.dim), UnitParts())
         words = text_body(sizes, self.word_dim, self.dim)
         similarity = FocalAttention(self.focus, self.temperature)

@@ -68,7 +68,7 @@ class PVSE(Method):
         return Model(image, text, BestPair())
 
     def objective(self, sizes: Sizes) -> Objective:
-        """Rank, spread the sides alike, keep residuals at right angles."""
+        """Rank, match the distributions of both sides, keep residuals orthogonal."""
         return Objective(
             Term("rank", Triplet(self.margin, EveryThenHardest(self.warmup), "mean")),
             Term("discrepancy", MMD(), self.discrepancy),

@@ -52,7 +52,7 @@ class SCAN(Method):
     sharpness: float = 6.0  # λ of the log-sum-exp
 
     def model(self, sizes: Sizes) -> Model:
-        """Project → keep against two-way GRU (or frozen states, projected) → keep."""
+        """Projected regions; a two-way GRU over words, or projected frozen states; no pooling."""
         image = Encoder(Projection(sizes.region, self.dim), UnitParts())
         words = text_body(sizes, self.word_dim, self.dim)
         similarity = CrossAttention(self.direction, self.temperature, self.pool, self.sharpness)

@@ -24,7 +24,7 @@ from deixis.types import Sizes
 class SemanticSharing(Method):
     """Regions and words through one transformer; items are ranked by predicted labels.
 
-    Nothing ties an image to its text but the labels both must predict with the same weights.
+    An image and its text are tied only by the labels that the same weights predict for both.
     """
 
     name: ClassVar[str] = "semantic_sharing"
@@ -56,7 +56,7 @@ class SemanticSharing(Method):
         return Model(image, text, Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
-        """Labels first; what is hidden and what ties the modalities only where it weighs."""
+        """The label loss; masked prediction and the pairwise ties where their weight is not 0."""
         label: Loss = LabelCrossEntropy() if self.labels_from == "pooled" else LabelAgreement()
         terms = [Term("labels", label)]
         if self.masked:

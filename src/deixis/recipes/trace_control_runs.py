@@ -1,4 +1,4 @@
-"""Finished runs paired query by query, the traces of one taken away or spoilt where asked."""
+"""Finished runs paired query by query, the traces of one removed or perturbed where asked."""
 
 from pathlib import Path
 

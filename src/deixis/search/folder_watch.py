@@ -25,7 +25,7 @@ WAKE = 500  # milliseconds after which to look whether to stop
 
 
 class FolderWatch:
-    """Runs a pass at once, and again after every change below some folders, until told to stop."""
+    """Runs a pass at once, and again after every change below some folders, until stopped."""
 
     def __init__(
         self,

@@ -15,7 +15,7 @@ class CollapseWatch:
     """Reports when the ranking term stays where a constant scorer would put it.
 
     For the summed hinge that is 2 · batch · margin, for the match loss 4 · batch · ln 2; rather
-    than knowing each formula, the watch asks the loss itself what it makes of constant scores.
+    than knowing each formula, the watch computes the loss of constant scores.
     """
 
     steps: int = 0

@@ -48,7 +48,7 @@ def leave(code: int) -> NoReturn:
 
 
 def system_sentence(error: OSError) -> str:
-    """What the system refused, as one sentence; a user's disk and names are not our errors."""
+    """An error of the operating system, such as a full disk, as one sentence."""
     where = f"{error.filename}: " if error.filename else ""
     if error.errno == errno.ENOSPC:
         return f"{where}the disk is full; free some space and run the same command again"

@@ -37,7 +37,7 @@ def _is_harmless(text: str) -> bool:
     """Whether a text can be written to the output and moves no cursor there."""
     try:
         text.encode()
-    except UnicodeEncodeError:  # half characters, of a file name that is not UTF-8
+    except UnicodeEncodeError:  # unpaired surrogates, of a file name that is not UTF-8
         return False
     return not sys.stdout.isatty() or visible(text) == text
 

@@ -3,7 +3,7 @@
 import unicodedata
 
 KEPT = "\n\t"
-HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, direction marks, half characters
+HIDDEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})  # controls, direction marks, surrogates
 JOINERS = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"  # parts of words and emoji
 
 

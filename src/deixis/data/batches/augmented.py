@@ -35,7 +35,7 @@ class AugmentedBatches:
         return len(self.batches)
 
     def at(self, step: int) -> Batch:
-        """The batch of a step, with what this step leaves out left out."""
+        """The batch of a step, without the regions and words that this step drops."""
         batch = self.batches.at(step)
         images, texts = batch.images, batch.texts
         if self.regions:

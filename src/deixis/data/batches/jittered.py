@@ -1,4 +1,4 @@
-"""Batches whose places are remembered badly, as people remember them."""
+"""Batches whose boxes are moved and resized at random, as if recalled from memory."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,7 +15,7 @@ class JitteredBatches:
     """Each text's boxes moved together by a normal step and resized, again at every step.
 
     The standard deviation of the move is drawn per text between 0 and ``most``, in sides of the
-    picture: some places are remembered well, some badly.
+    picture: some places are recalled well, some badly.
     """
 
     batches: Any  # what has a length and gives the batch of a step

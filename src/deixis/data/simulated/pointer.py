@@ -24,7 +24,7 @@ class Visit:
 
 
 def circle(visits: Sequence[Visit], rng: np.random.Generator) -> tuple[Point, ...]:
-    """The stroke: wander idly, travel, and circle each thing while it is named and a bit longer.
+    """The stroke: wander, travel, and circle each thing while it is named and shortly after.
 
     Between key frames the middle of the circle and its radius change evenly; a radius of zero is
     plain travel.

@@ -6,7 +6,7 @@ from deixis.errors import RecipeError
 
 
 class WordTable(nn.Embedding):
-    """Vectors to look words up in; a class of its own, so that they are known from positions."""
+    """An embedding of words; a class of its own, to tell it from embeddings of positions."""
 
     def __init__(self, vocabulary: int, dim: int) -> None:
         if vocabulary < 1:

@@ -60,7 +60,7 @@ class SharedPicture:
         return picture
 
     def smallest(self) -> Image.Image | None:
-        """The smallest picture decoded so far, for who wants no more than a glance."""
+        """The smallest picture decoded so far, or None; it costs no further decoding."""
         return self._decoded[max(self._decoded)] if self._decoded else None
 
     def _fraction(self, side: int) -> int:

@@ -1,7 +1,6 @@
 """A pointer's trace cut into boxes: one per time window, or one per word.
 
-These are the plain rules, which invent nothing and forgive nothing; what people's traces need
-before and after is in ``cleaning``.
+These rules apply no cleaning; what people's traces need before and after is in ``cleaning``.
 """
 
 import math

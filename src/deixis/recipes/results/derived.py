@@ -51,7 +51,7 @@ def _reranked(derived: Derived, runs: Sequence[tuple[Run, Prepared]]) -> dict[st
 
 
 def _asked(prepared: Prepared, derived: Derived) -> Dataset:
-    """The test split, its traces taken away or spoilt where the line says so."""
+    """The test split, its traces removed or perturbed where the line says so."""
     test = prepared.splits["test"]
     return controlled(test, prepared.vocabulary, derived.control) if derived.control else test
 

@@ -80,7 +80,7 @@ def _yaml(text: str, path: Path) -> Any:
 
 
 def load_weights(model: Model, state: Mapping[str, Tensor], path: Path) -> None:
-    """Fill a model with renamed weights; only what nobody could have saved may be missing."""
+    """Fill a model with renamed weights; only what no published code saves may be missing."""
     own = model.state_dict()
     fitted = {
         name: value.reshape(own[name].shape)  # a 1×1 convolution is a linear map

@@ -130,7 +130,7 @@ def _kept(vectors: Float32[ndarray, "row dim"], path: Path | None) -> Any:
 
 
 def _keep(cells: Any, vectors: Float32[ndarray, "row dim"], path: Path) -> None:
-    """Write the cells, then the note that vouches for them."""
+    """Write the cells, then a checksum file."""
     faiss = _faiss()
 
     with replacing(path) as temporary:
@@ -140,7 +140,7 @@ def _keep(cells: Any, vectors: Float32[ndarray, "row dim"], path: Path) -> None:
 
 
 def damaged_cells(path: Path) -> bool:
-    """Whether kept cells are not those that their note vouches for."""
+    """Whether kept cells differ from their checksum."""
     if not path.exists() or not _note(path).exists():
         return False  # the note is written last: without it the cells are made again
     try:

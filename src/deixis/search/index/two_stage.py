@@ -27,7 +27,7 @@ ITEMS = 256  # pictures scored at once
 class TwoStageRanking:
     """Ranks pictures of several vectors each, which lie in consecutive rows."""
 
-    sample = 256  # pictures to calibrate by: the model's own score is dear
+    sample = 256  # pictures to calibrate by: the model's own score is expensive
 
     def __init__(
         self,

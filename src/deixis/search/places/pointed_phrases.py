@@ -32,7 +32,7 @@ class PointedPhrases:
 def pointed_phrases(
     reader: PlaceReader, text: str, drawing: Drawing
 ) -> tuple[PointedPhrases | None, AlignedBy]:
-    """Encode what the strokes of a query point at; None when they count nothing or are nowhere."""
+    """Encode what a query points at; None without strokes in the picture or with weight 0."""
     places, how = drawn_places(text, drawing)
     if not places or drawing.weight == 0:
         return None, how

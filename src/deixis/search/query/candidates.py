@@ -56,4 +56,4 @@ class CandidateSource(Protocol):
         """The scores of the pictures at some places, counted in the order of rows."""
 
     def rank(self, asked: EncodedQuery, id: str) -> int | None:
-        """The place of a picture among all, best first; None where ranking everything is dear."""
+        """The place of a picture among all, best first; None where ranking all is expensive."""

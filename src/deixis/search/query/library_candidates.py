@@ -109,7 +109,7 @@ class LibraryCandidates:
         return np.stack([self._ranking.scores(vectors, rows) for vectors in asked])
 
     def rank(self, asked: EncodedQuery, id: str) -> int | None:
-        """The place of a picture among all, best first; None where ranking everything is dear."""
+        """The place of a picture among all, best first; None where ranking all is expensive."""
         if asked.pointed is not None and (place := self._place_of(asked, id)) is not None:
             return place
         own = self.score_of(asked.whole, id)

@@ -70,7 +70,7 @@ class Searcher:
         return [answer for query in queries for answer in self.search_all([query])]
 
     def rank(self, asked: EncodedQuery, id: str) -> int | None:
-        """The place of a picture among all, best first; None where ranking everything is dear."""
+        """The place of a picture among all, best first; None where ranking all is expensive."""
         return self._source.rank(asked, id)
 
     def _search_together(self, queries: Sequence[Query]) -> list[Results | DeixisError]:

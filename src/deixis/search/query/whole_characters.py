@@ -1,10 +1,10 @@
-"""Text that can be written down: an argument that is not UTF-8 arrives as half characters."""
+"""Text that can be encoded: an argument that is not UTF-8 arrives with unpaired surrogates."""
 
 from deixis.errors import SearchError
 
 
 def require_whole(said: str, what: str, error: type[SearchError] = SearchError) -> str:
-    r"""Refuse half characters, which neither a tokenizer nor SQLite nor HTTP can take.
+    r"""Refuse unpaired surrogates, which neither a tokenizer nor SQLite nor HTTP can take.
 
     >>> require_whole("caf\udce9", "the text")
     Traceback (most recent call last):
