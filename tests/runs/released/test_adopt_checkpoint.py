@@ -21,6 +21,7 @@ from released_goldens import (
 
 from deixis.errors import RunError
 from deixis.methods.pvse import PVSE
+from deixis.similarity.set_similarity import SmoothChamfer
 from deixis.types import Embedding, Tokens
 from slot_goldens import tensors
 
@@ -62,12 +63,16 @@ def test_scan_scores_golden_sets_as_the_published_code(golden, tmp_path):
 def test_bfan_and_its_later_round(golden, tmp_path, focus, method):
     arrays = golden("aoq/bfan_text")
     text = weights_of(arrays)
-    image = {"fc.weight": torch.randn(8, 10), "fc.bias": torch.randn(8)}
+    frozen = tensors(golden("camp/scan_encoders"))
+    image = {"fc.weight": frozen["image_fc_weight"][:8], "fc.bias": frozen["image_fc_bias"][:8]}
     path = write_list(tmp_path / "m", image, text, focal_type=focus, lambda_softmax=20.0)
     matcher = adopted(tmp_path, method, path, words=15)
     arrays = tensors(arrays)
     found = matcher.model.text(tokens(arrays["ids"], arrays["lengths"]))
     same(found.vectors * found.mask.unsqueeze(2), arrays["out"])
+    expected = frozen["image_embedding_unnormalised"][:, :, :8]
+    expected = expected / expected.norm(dim=2, keepdim=True)
+    same(matcher.model.image(regions(frozen["region_features"])).vectors, expected)
     sets = tensors(golden(f"aoq/bfan_{focus}"))
     mask = torch.arange(sets["cap"].shape[1]) < sets["cap_len"].unsqueeze(1)
     everywhere = torch.ones(sets["im"].shape[:2], dtype=torch.bool)
@@ -145,12 +150,14 @@ def test_dive_where_the_published_code_reads_no_padding(golden, tmp_path):
     state, image, text = dive_state(golden)
     path = write_flat(tmp_path / "m", state, temperature=16, margin=0.2)
     matcher = adopted(tmp_path, "dive", path, words=20)
-    whole = image["lengths"] == 5
-    found = matcher.model.image(regions(image["regions"].float(), image["lengths"]))
-    same(found.vectors[whole], image["set_eval"][whole])
-    whole = text["lengths"] == 6
-    found = matcher.model.text(tokens(text["token_ids"], text["lengths"]))
-    same(found.vectors[whole], text["set_eval"][whole])
+    images = matcher.model.image(regions(image["regions"].float(), image["lengths"]))
+    texts = matcher.model.text(tokens(text["token_ids"], text["lengths"]))
+    whole, all_words = image["lengths"] == 5, text["lengths"] == 6
+    same(images.vectors[whole], image["set_eval"][whole])
+    same(texts.vectors[all_words], text["set_eval"][all_words])
+    scores = matcher.model.similarity(images, texts)[whole][:, all_words]
+    sets = image["set_eval"][whole].float(), text["set_eval"][all_words].float()
+    same(scores, SmoothChamfer(16.0)(*sets))
     assert matcher.config.method["iterations"] == 4
 
 
