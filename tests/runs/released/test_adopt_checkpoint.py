@@ -22,7 +22,7 @@ from released_goldens import (
 from deixis.errors import RunError
 from deixis.methods.pvse import PVSE
 from deixis.similarity.set_similarity import SmoothChamfer
-from deixis.types import Embedding, Tokens
+from deixis.types import Embedding, Regions, Tokens
 from slot_goldens import tensors
 
 
@@ -135,10 +135,8 @@ def test_pvse(golden, tmp_path):
     matcher = adopted(tmp_path, "pvse", write_flat(tmp_path / "m", state, margin=0.1), words=9)
     wanted = PVSE(dim=16, word_dim=12, parts=4, margin=0.1, summary="last_word")
     assert matcher.config.method == {"name": "pvse", **released_options(wanted)}
-    head = matcher.model.image.head
-    del head.whole
-    head.whole = lambda places, mask: arrays["global_feat"]
-    same(head(arrays["local"], ~arrays["pad_mask"]).vectors, arrays["out_l2"])
+    image = matcher.model.image(Regions(arrays["local"].float(), ~arrays["pad_mask"]))
+    same(image.vectors, arrays["out_l2"])
     ids, lengths = torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]), torch.tensor([4, 3])
     words = state["txt_enc.embed.weight"][ids]
     found = matcher.model.text.head.whole(words, tokens(ids, lengths).mask)
