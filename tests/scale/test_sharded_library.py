@@ -3,18 +3,19 @@ from dataclasses import replace
 import pytest
 
 from deixis.errors import SearchError
-from deixis.scale.sharded_library import Shard, ShardedLibrary, ShardedManifest, hash_of
+from deixis.scale.sharded_library import Shard, ShardedLibrary, ShardedManifest, hash_of, name_of
 
-CONTENT = {"header.json": b"{}", "vectors.f32": b"1234"}
+CONTENT = {"header.json": b"{}", "vectors.f32": b"one"}
 
 
 def shard(tmp_path, name="one"):
     folder = tmp_path / name
     folder.mkdir()
-    for file, content in CONTENT.items():
+    contents = {**CONTENT, "vectors.f32": name.encode()}
+    for file, content in contents.items():
         (folder / file).write_bytes(content)
-    files = {file: hash_of(content) for file, content in CONTENT.items()}
-    return folder, Shard(name, 1, 1, files, (("b.jpg", "broken"),))
+    files = {file: hash_of(content) for file, content in contents.items()}
+    return folder, Shard(name_of(files), 1, 1, files, (("b.jpg", "broken"),))
 
 
 def manifest(*shards):
@@ -50,8 +51,8 @@ def test_a_damaged_shard_or_manifest_is_refused(store, tmp_path):
     library = ShardedLibrary(store)
     folder, one = shard(tmp_path)
     library.add_shard(folder, one)
-    store.write("shards/one/vectors.f32", b"123x")
-    with pytest.raises(SearchError, match=r"vectors.f32 of shard one is damaged"):
+    store.write(f"shards/{one.id}/vectors.f32", b"onx")
+    with pytest.raises(SearchError, match=rf"vectors.f32 of shard {one.id} is damaged"):
         library.fetch(one, tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
     library.publish(manifest(one))
@@ -62,10 +63,10 @@ def test_a_damaged_shard_or_manifest_is_refused(store, tmp_path):
 
 def test_a_job_done_twice_has_the_first_result(store, tmp_path):
     library = ShardedLibrary(store)
-    _, one = shard(tmp_path)
+    (_, one), (_, two) = shard(tmp_path), shard(tmp_path, "two")
     assert library.finished("key") is None
     assert library.finish("key", one) == one
-    assert library.finish("key", replace(one, id="two")) == one
+    assert library.finish("key", two) == one
 
 
 def test_only_what_nothing_names_is_collected_and_only_after_the_grace_period(store, tmp_path):
@@ -73,13 +74,14 @@ def test_only_what_nothing_names_is_collected_and_only_after_the_grace_period(st
     (kept_folder, kept), (old_folder, old) = shard(tmp_path, "kept"), shard(tmp_path, "old")
     for folder, one in ((kept_folder, kept), (old_folder, old)):
         library.add_shard(folder, one)
-        library.finish(f"job-{one.id}", one)
+        library.finish(f"job-{folder.name}", one)
     library.publish(manifest(old))
     library.current()
     library.publish(manifest(kept))
     assert list(library.collect(grace=3600.0)) == []
     gone = set(library.collect(grace=-10.0))
-    assert {"shards/old/header.json", "shards/old/vectors.f32", "jobs/job-old.json"} <= gone
+    lost = {f"shards/{old.id}/header.json", f"shards/{old.id}/vectors.f32", "jobs/job-old.json"}
+    assert lost <= gone
     assert len(gone) == 4, "and the manifest that does not count"
     assert library.manifest() == manifest(kept)
     library.fetch(kept, tmp_path / "cache")

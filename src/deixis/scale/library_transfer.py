@@ -85,7 +85,8 @@ def join_shards(
             part = Generation(copy)
             _add(part, whole)
             part.close()
-            shutil.rmtree(copy)
+            if copy.parent == building / "shards":  # whatever a shard is called
+                shutil.rmtree(copy)
             on_shard(done + 1, len(shards))
         pictures = len(whole.manifest.live())
         whole.close()

@@ -12,16 +12,17 @@ manifest can read all of it whatever happens beside it.
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from deixis.errors import SearchError
-from deixis.files import sync, write_atomic
+from deixis.files import parse_json, sync, write_atomic
 from deixis.scale.store import MissingObjectError, Store
 from deixis.search.library.generation import Generation
 
@@ -29,6 +30,9 @@ FORMAT = 1
 CURRENT, MANIFESTS, SHARDS, JOBS = "current", "manifests", "shards", "jobs"
 FILES = ("header.json", "manifest.sqlite", "vectors.f32")  # of a generation
 GRACE = 24 * 3600.0  # seconds for which a reader may still need what nothing names any more
+T = TypeVar("T")
+_HASH = re.compile(r"[0-9a-f]{32}")
+_CELLS = re.compile(r"cells-[0-9A-Za-z_ -]{1,16}\.i8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +86,13 @@ class ShardedLibrary:
             self._seen.pop(CURRENT, None)
             return None
         self._seen[CURRENT] = tag
-        return content.decode().strip()
+        name = content.decode(errors="replace").strip()
+        if _HASH.fullmatch(name) is None:
+            raise SearchError(
+                f"{self.store.url}/{CURRENT} is damaged, it names no manifest; write the name of "
+                f"one in {MANIFESTS}/ into it, or delete it and index again"
+            )
+        return name
 
     def manifest(self, name: str | None = None) -> ShardedManifest:
         """A manifest by its name, or the one that counts."""
@@ -95,7 +105,7 @@ class ShardedLibrary:
         content = self.store.read(f"{MANIFESTS}/{name}.json")
         if hash_of(content) != name:
             raise SearchError(f"{self.store.url}: manifest {name} is damaged")
-        return _parsed(json.loads(content), self.store.url)
+        return _read(content, _parsed, f"{self.store.url}: manifest {name}")
 
     def publish(self, manifest: ShardedManifest) -> None:
         """Make a manifest the one that counts, unless somebody else changed it since `current`."""
@@ -151,18 +161,18 @@ class ShardedLibrary:
         return folder
 
     def finished(self, key: str) -> Shard | None:
-        """What the job with this key produced, if it was ever done."""
-        try:
-            return _shard(json.loads(self.store.read(f"{JOBS}/{key}.json")))
-        except MissingObjectError:
-            return None
+        """What the job with this key produced, if it was ever done and that is still legible."""
+        return self._job(f"{JOBS}/{key}.json")
 
     def finish(self, key: str, shard: Shard) -> Shard:
         """Record a job's result; of two that did the same job the first one counts."""
         content = json.dumps(asdict(shard), sort_keys=True).encode()
         if self.store.create(f"{JOBS}/{key}.json", content):
             return shard
-        return self.finished(key) or shard
+        known = self.finished(key)
+        if known is None:  # what is there is damaged
+            self.store.write(f"{JOBS}/{key}.json", content)
+        return known or shard
 
     def collect(self, grace: float = GRACE) -> Iterator[str]:
         """Delete what the current manifest does not name and nobody can be using any more."""
@@ -174,14 +184,25 @@ class ShardedLibrary:
             unused = (
                 (room == SHARDS and rest.partition("/")[0] not in used)
                 or (room == MANIFESTS and rest != f"{manifest.name}.json")
-                or (room == JOBS and self._unused(found.name, used))
+                or (room == JOBS and not self._names_one_of(used, found.name))
             )
             if unused and found.modified < oldest:
                 self.store.delete(found.name)
                 yield found.name
 
-    def _unused(self, job: str, used: set[str]) -> bool:
-        return _shard(json.loads(self.store.read(job))).id not in used
+    def _names_one_of(self, used: set[str], job: str) -> bool:
+        shard = self._job(job)
+        return shard is not None and shard.id in used
+
+    def _job(self, name: str) -> Shard | None:
+        try:
+            content = self.store.read(name)
+        except MissingObjectError:
+            return None
+        try:
+            return _read(content, _shard, name)
+        except SearchError:  # damaged: as good as never done
+            return None
 
 
 def hash_of(content: bytes) -> str:
@@ -201,20 +222,47 @@ def shard_of(folder: Path) -> Shard:
         generation.close()
     names = [*FILES, cells.path.name] if cells is not None and cells.path.exists() else FILES
     hashes = {name: hash_of((folder / name).read_bytes()) for name in names}
-    name = hash_of(json.dumps(sorted(hashes.items())).encode())
-    return Shard(name, len(live), rows, hashes, tuple(sorted(broken)))
+    return Shard(name_of(hashes), len(live), rows, hashes, tuple(sorted(broken)))
 
 
-def _shard(record: Mapping[str, Any]) -> Shard:
-    broken = tuple((name, reason) for name, reason in record["broken"])
-    return Shard(record["id"], record["pictures"], record["rows"], record["files"], broken)
+def name_of(files: Mapping[str, str]) -> str:
+    """The name of a shard with these files, by the hashes of their contents."""
+    return hash_of(json.dumps(sorted(files.items())).encode())
 
 
-def _parsed(record: Mapping[str, Any], url: str) -> ShardedManifest:
-    if record.get("format") != FORMAT:
-        raise SearchError(
-            f"{url}: sharded library format {record.get('format')}, this deixis reads {FORMAT}; "
+def _read(content: bytes, parse: Callable[[Any], T], what: str) -> T:
+    """What a file of the library says, or why nobody can tell."""
+    try:
+        return parse(parse_json(content))
+    except KeyError as error:
+        raise SearchError(f"{what} cannot be read: it has no {error}") from error
+    except (ValueError, TypeError, AttributeError) as error:
+        raise SearchError(f"{what} cannot be read: {error}") from error
+
+
+def _shard(record: Any) -> Shard:
+    """A shard as somebody wrote it down; its names become paths, so none may lead elsewhere."""
+    files = dict(record["files"])
+    for name, hash_ in files.items():
+        if name not in FILES and _CELLS.fullmatch(name) is None:
+            raise ValueError(f"a shard has no file '{name[:80]}'")
+        if _HASH.fullmatch(hash_) is None:
+            raise ValueError(f"'{hash_[:80]}' is no hash of a content")
+    if record["id"] != name_of(files):
+        raise ValueError(f"'{str(record['id'])[:80]}' is not the name of the files it stands for")
+    broken = tuple((str(name), str(reason)) for name, reason in record["broken"])
+    return Shard(record["id"], int(record["pictures"]), int(record["rows"]), files, broken)
+
+
+def _parsed(record: Any) -> ShardedManifest:
+    if record["format"] != FORMAT:
+        raise ValueError(
+            f"its format is {record['format']}, this deixis reads {FORMAT}; "
             "index the pictures into a new place"
         )
+    if not isinstance(record["model"], str) or not isinstance(record["source"], str):
+        raise ValueError("it names no model")
+    if not isinstance(record["dim"], int) or record["dim"] < 1:
+        raise ValueError(f"its vectors have the length {record['dim']!r}")
     shards = tuple(_shard(shard) for shard in record["shards"])
     return ShardedManifest(record["model"], record["source"], record["dim"], shards)
