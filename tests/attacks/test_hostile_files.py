@@ -4,11 +4,16 @@ import io
 import json
 import os
 import subprocess
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from deixis.errors import SearchError
+from deixis.scale import encode_shard, index_shards
+from deixis.scale.engine import LocalEngine
+from deixis.scale.store import FolderStore, SilentStoreError
 from deixis.search.library.library_store import LibraryStore
 from fake_encoder import FakeEncoder
 
@@ -32,13 +37,39 @@ def folder(tmp_path):
     return folder
 
 
-def index(folder, tmp_path, *more):
+@dataclass
+class Outcome:
+    """What became of an indexing: how many pictures there are, and what is broken."""
+
+    sound: int
+    broken: dict[str, str]
+
+
+def alone(folder, tmp_path, *more):
     encoder = Looking()
     with LibraryStore.open_or_create(tmp_path / "library", encoder) as opened:
-        return opened.add([folder, *more], encoder)
+        report = opened.add([folder, *more], encoder)
+    json.dumps(report.to_dict()).encode()
+    broken = {one.path: one.reason for one in report.broken}
+    return Outcome(report.counts.get("added", 0), broken)
 
 
-def test_an_orientation_that_is_text_is_no_reason_to_stop(folder, tmp_path):
+def in_shards(folder, tmp_path):
+    report = index_shards.index_shards(
+        str(folder), str(tmp_path / "shards"), LocalEngine(), per_shard=2
+    )
+    json.dumps(report.to_dict()).encode()
+    return Outcome(report.pictures, dict(report.broken))
+
+
+@pytest.fixture(params=[alone, in_shards], ids=["alone", "in shards"])
+def index(request, monkeypatch):
+    monkeypatch.setattr(index_shards, "load_encoder", lambda name: Looking())
+    monkeypatch.setattr(encode_shard, "_encoder", lambda name: Looking())
+    return request.param
+
+
+def test_an_orientation_that_is_text_is_no_reason_to_stop(index, folder, tmp_path):
     for number, value in enumerate(["upside down", "", (1, 2), 99, b"\xff"]):
         picture = Image.new("RGB", (20, 10), (number, 0, 0))
         exif = Image.Exif()
@@ -50,9 +81,9 @@ def test_an_orientation_that_is_text_is_no_reason_to_stop(folder, tmp_path):
             continue  # Pillow itself will not write it
         (folder / f"exif-{number}.jpg").write_bytes(out.getvalue())
     (folder / "text.jpg").write_bytes(with_text_orientation())
-    report = index(folder, tmp_path)
-    assert not report.broken
-    assert report.counts["added"] == len(list(folder.iterdir()))
+    found = index(folder, tmp_path)
+    assert not found.broken
+    assert found.sound == len(list(folder.iterdir()))
 
 
 @pytest.mark.parametrize(
@@ -75,30 +106,31 @@ def test_an_orientation_that_is_text_is_no_reason_to_stop(folder, tmp_path):
     ],
     ids=range(14),
 )
-def test_whatever_a_metadata_file_holds_the_pictures_are_indexed(folder, tmp_path, line):
+def test_whatever_a_metadata_file_holds_the_pictures_are_indexed(index, folder, tmp_path, line):
     (folder / "metadata.jsonl").write_text(line + "\n", encoding="utf-8")
-    report = index(folder, tmp_path)
-    assert report.counts["added"] == 3
-    assert {os.path.basename(one.path) for one in report.broken} <= {"metadata.jsonl"}
-    json.dumps(report.to_dict()).encode()
+    found = index(folder, tmp_path)
+    assert found.sound == 3
+    assert {os.path.basename(path) for path in found.broken} <= {"metadata.jsonl"}
 
 
-def test_what_an_encoder_raises_for_one_file_is_that_files_outcome(folder, tmp_path):
+def test_what_an_encoder_raises_for_one_file_is_that_files_outcome(index, folder, tmp_path):
     (folder / "raising.jpg").write_bytes(b"x")
-    report = index(folder, tmp_path)
-    assert report.counts == {"added": 3, "broken": 1}
-    assert "maximum recursion depth" in report.broken[0].reason
+    found = index(folder, tmp_path)
+    assert (found.sound, len(found.broken)) == (3, 1)
+    assert "maximum recursion depth" in found.broken[str(folder / "raising.jpg")]
 
 
 def test_a_root_that_is_a_loop_of_links_is_reported(folder, tmp_path):
     (tmp_path / "one").symlink_to(tmp_path / "two")
     (tmp_path / "two").symlink_to(tmp_path / "one")
-    report = index(folder, tmp_path, tmp_path / "one")
-    assert report.counts["added"] == 3
-    assert "symbolic links" in report.broken[0].reason
+    found = alone(folder, tmp_path, tmp_path / "one")
+    assert found.sound == 3
+    assert "symbolic links" in found.broken[str(tmp_path / "one")]
+    with pytest.raises(SearchError, match="cannot be read: .* symbolic links"):
+        in_shards(tmp_path / "one", tmp_path)
 
 
-def test_a_tree_deeper_than_the_stack_is_walked(folder, tmp_path):
+def test_a_tree_deeper_than_the_stack_is_walked(index, folder, tmp_path):
     top = os.open(folder, os.O_RDONLY)
     current = top
     for _ in range(1100):
@@ -112,9 +144,60 @@ def test_a_tree_deeper_than_the_stack_is_walked(folder, tmp_path):
     for handle in (deep, current, top):
         os.close(handle)
     try:
-        assert index(folder, tmp_path).counts["added"] == 4
+        assert index(folder, tmp_path).sound == 4
     finally:
         subprocess.run(["rm", "-rf", folder / "d"], check=True)  # deeper than pytest can clear
+
+
+def test_a_name_that_is_not_utf_8_and_a_link_to_nowhere_are_outcomes(index, folder, tmp_path):
+    with open(os.fsencode(folder) + b"/\xff.png", "wb") as file:
+        file.write((folder / "0.png").read_bytes())
+    (folder / "gone.png").symlink_to(folder / "nothing.png")
+    os.mkfifo(folder / "pipe.png")
+    found = index(folder, tmp_path)
+    assert found.sound == 3
+    assert sorted(found.broken.values()) == [
+        "No such file or directory",
+        "its name is not UTF-8; rename it",
+        "not a regular file",
+    ]
+
+
+@pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), SearchError("no")])
+def test_a_picture_that_may_not_be_read_is_an_outcome_until_it_may(
+    folder, tmp_path, monkeypatch, error
+):
+    monkeypatch.setattr(index_shards, "load_encoder", lambda name: Looking())
+    monkeypatch.setattr(encode_shard, "_encoder", lambda name: Looking())
+    read = FolderStore.read
+
+    def refusing(self, name):
+        if name == "1.png":
+            raise error
+        return read(self, name)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(FolderStore, "read", refusing)
+        found = in_shards(folder, tmp_path)
+    assert found.sound == 2
+    assert found.broken == {str(folder / "1.png"): getattr(error, "strerror", None) or "no"}
+    assert in_shards(folder, tmp_path) == Outcome(3, {})
+
+
+def test_a_store_that_answers_nothing_is_no_pictures_fault(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(index_shards, "load_encoder", lambda name: Looking())
+    monkeypatch.setattr(encode_shard, "_encoder", lambda name: Looking())
+    monkeypatch.setattr(encode_shard, "SILENT", 1)
+    read = FolderStore.read
+
+    def silent(self, name):
+        if name.endswith(".png"):
+            raise SilentStoreError("nobody answers")
+        return read(self, name)
+
+    monkeypatch.setattr(FolderStore, "read", silent)
+    with pytest.raises(SearchError, match="nobody answers"):
+        in_shards(folder, tmp_path)
 
 
 def with_text_orientation() -> bytes:

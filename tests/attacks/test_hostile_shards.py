@@ -1,4 +1,4 @@
-"""A sharded library from elsewhere is data: none of its names leads out of the folder it goes to."""
+"""A sharded library from elsewhere is data: none of its names leads out of its folder."""
 
 import shutil
 from dataclasses import replace

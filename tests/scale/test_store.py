@@ -54,6 +54,15 @@ def test_files_of_a_store_have_ordinary_modes_whoever_makes_them(tmp_path):
     assert modes == {"one": 0o644, "two": 0o644}
 
 
+def test_looking_makes_no_folder(tmp_path):
+    looked = FolderStore(tmp_path / "store")
+    with pytest.raises(MissingObjectError):
+        looked.read("manifests/one.json")
+    looked.delete("jobs/one.json")
+    assert list(looked.list()) == []
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_missing_bucket_is_named(bucket):
     with pytest.raises(SearchError, match="there is no bucket at s3://nobody"):
         open_store("s3://nobody/lib").read("current")

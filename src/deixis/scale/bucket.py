@@ -20,7 +20,13 @@ from obstore.exceptions import (
 from obstore.store import S3Store
 
 from deixis.errors import SearchError
-from deixis.scale.store import MissingObjectError, StoredObject
+from deixis.scale.store import (
+    MissingObjectError,
+    OnRefused,
+    SilentStoreError,
+    StoredObject,
+    unsaid,
+)
 
 T = TypeVar("T")
 REFUSALS = (PermissionDeniedError, UnauthenticatedError, PermissionError)
@@ -84,7 +90,7 @@ class BucketStore:
             return False
         return True
 
-    def list(self, prefix: str = "") -> Iterator[StoredObject]:
+    def list(self, prefix: str = "", on_refused: OnRefused = unsaid) -> Iterator[StoredObject]:
         """Every object whose name begins with the prefix."""
         # A bucket lists whole path segments; what is left of the prefix is compared here.
         folder = prefix.rpartition("/")[0]
@@ -123,7 +129,7 @@ class BucketStore:
                 f"{self._url} refuses '{name}': permission denied; AWS_ACCESS_KEY_ID and "
                 "AWS_SECRET_ACCESS_KEY must be of a user who may read and write there"
             )
-        return SearchError(f"{self._url} does not answer for '{name}': {_first(error)}")
+        return SilentStoreError(f"{self._url} does not answer for '{name}': {_first(error)}")
 
 
 def _name(found: StoredObject) -> str:

@@ -85,10 +85,8 @@ def index_shards(
         allow_hub(model)
     encoder = load_encoder(model or (PHOTOS if known is None else known.source))
     places = "" if encoder.places is None else encoder.places.identity
-    plans = [
-        replace(plan, places=places)
-        for plan in _planned(open_store(pictures), encoder.identity, per_shard)
-    ]
+    planned, refused = _planned(open_store(pictures), encoder.identity, per_shard)
+    plans = [replace(plan, places=places) for plan in planned]
     job = partial(ShardJob, pictures, library, encoder.source)
     finished = {place: sharded.finished(plan.key) for place, plan in enumerate(plans)}
     missing = [place for place, shard in finished.items() if shard is None]
@@ -106,20 +104,40 @@ def index_shards(
     if manifest.name != current:
         sharded.require(shards)
         sharded.publish(manifest)
-    return _report(library, manifest, len(missing), repeated)
+    return _report(library, manifest, (len(missing), repeated), refused)
 
 
-def _planned(store: Store, model: str, per_shard: int) -> list[ShardPlan]:
-    pictures, sidecars = [], []
-    for found in store.list():
+def _planned(store: Store, model: str, per_shard: int) -> tuple[list[ShardPlan], Mapping[str, str]]:
+    """The work there is, and what was found that nobody can read, with the reason."""
+    pictures: list[Picture] = []
+    sidecars: list[Picture] = []
+    refused: dict[str, str] = {}
+
+    def refuse(name: str, reason: str) -> None:
+        if _is_picture(name) or reason.startswith("folder"):
+            refused[_shown(f"{store.url}/{name}")] = reason
+
+    for found in store.list(on_refused=refuse):
         listed = Picture(found.name, found.size, found.tag, found.modified)
-        if posixpath.splitext(found.name)[1].lower() in PICTURE_TYPES:
-            pictures.append(listed)
-        elif posixpath.basename(found.name) in NAMES:
-            sidecars.append(listed)
+        if not _is_picture(found.name) and posixpath.basename(found.name) not in NAMES:
+            continue
+        if _shown(found.name) != found.name:
+            refused[_shown(f"{store.url}/{found.name}")] = "its name is not UTF-8; rename it"
+        else:
+            (pictures if _is_picture(found.name) else sidecars).append(listed)
     if not pictures:
-        raise SearchError(f"there are no pictures below {store.url}")
-    return plan_shards(pictures, model, per_shard, sidecars)
+        why = "".join(f"; {name}: {reason}" for name, reason in list(refused.items())[:1])
+        raise SearchError(f"there are no pictures below {store.url}{why}")
+    return plan_shards(pictures, model, per_shard, sidecars), refused
+
+
+def _shown(name: str) -> str:
+    """A name as text that can be stored, even if it is none."""
+    return name.encode(errors="backslashreplace").decode()
+
+
+def _is_picture(name: str) -> bool:
+    return posixpath.splitext(name)[1].lower() in PICTURE_TYPES
 
 
 def _lost() -> Shard:
@@ -127,7 +145,10 @@ def _lost() -> Shard:
 
 
 def _report(
-    library: str, manifest: ShardedManifest, embedded: int, repeated: int
+    library: str,
+    manifest: ShardedManifest,
+    work: tuple[int, int],
+    refused: Mapping[str, str],
 ) -> ShardedIndexReport:
     broken = {name: why for shard in manifest.shards for name, why in shard.broken}
     return ShardedIndexReport(
@@ -135,7 +156,6 @@ def _report(
         manifest.name,
         manifest.pictures,
         len(manifest.shards),
-        embedded,
-        repeated,
-        broken,
+        *work,
+        {**broken, **refused},
     )

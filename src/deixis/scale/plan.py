@@ -65,7 +65,7 @@ def _cut(pictures: list[Picture], per_shard: int) -> Iterator[tuple[Picture, ...
     some: list[Picture] = []
     for picture in pictures:
         some.append(picture)
-        if int(_hash(picture.name.encode()), 16) % per_shard == 0 or (
+        if int(_hash(picture.name.encode(errors="surrogateescape")), 16) % per_shard == 0 or (
             len(some) >= LONGEST * per_shard
         ):
             yield tuple(some)

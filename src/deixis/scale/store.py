@@ -7,8 +7,10 @@ that race, exactly one learns that it won.
 
 import hashlib
 import os
+import posixpath
 import secrets
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -18,8 +20,15 @@ from filelock import FileLock
 from deixis.errors import SearchError
 from deixis.extras import need
 from deixis.files import make_folder, sync
+from deixis.search.library.pictures.folder_scan import reason_of
 
 PART = ".part"  # ends the name of a file that is still being written
+
+OnRefused = Callable[[str, str], None]  # the name of what cannot be looked at, and why
+
+
+def unsaid(name: str, reason: str) -> None:
+    """Leave out what cannot be looked at without a word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +64,7 @@ class Store(Protocol):
     def swap(self, name: str, content: bytes, tag: str) -> bool:
         """Replace an object that still has this tag; False when it was changed meanwhile."""
 
-    def list(self, prefix: str = "") -> Iterator[StoredObject]:
+    def list(self, prefix: str = "", on_refused: OnRefused = unsaid) -> Iterator[StoredObject]:
         """Every object whose name begins with the prefix, in alphabetical order."""
 
     def delete(self, name: str) -> None:
@@ -87,13 +96,13 @@ class FolderStore:
 
     def write(self, name: str, content: bytes) -> None:
         """Replace a file; a reader sees the old content or the new, never a part."""
-        path = self._path(name)
+        path = self._path_made(name)
         os.replace(self._temporary(path, content), path)
         sync(path.parent)
 
     def create(self, name: str, content: bytes) -> bool:
         """Write a file where there is none: a hard link cannot replace another."""
-        path = self._path(name)
+        path = self._path_made(name)
         temporary = self._temporary(path, content)
         try:
             os.link(temporary, path)
@@ -106,29 +115,48 @@ class FolderStore:
 
     def swap(self, name: str, content: bytes, tag: str) -> bool:
         """Compare the hash and replace the file, one writer at a time."""
-        path = self._path(name)
+        path = self._path_made(name)
         with FileLock(path.with_name(f".{path.name}.lock")):
             if not path.exists() or _hash(path.read_bytes()) != tag:
                 return False
             self.write(name, content)
             return True
 
-    def list(self, prefix: str = "") -> Iterator[StoredObject]:
+    def list(self, prefix: str = "", on_refused: OnRefused = unsaid) -> Iterator[StoredObject]:
         """Every finished file below the folder; its tag is made of its size and time."""
-        paths = (path for path in self._folder.rglob("*") if path.is_file())
-        for path in sorted(paths):
-            name = path.relative_to(self._folder).as_posix()
-            if name.startswith(prefix) and not path.name.startswith("."):
-                found = path.stat()
-                tag = f"{found.st_size}-{found.st_mtime_ns}"
-                yield StoredObject(name, found.st_size, tag, found.st_mtime)
+        listed = []
+        folders = [""]  # not by recursion: a tree may be deeper than Python's stack
+        while folders:
+            folder = folders.pop()
+            try:
+                with os.scandir(self._folder / folder) as found:
+                    entries = list(found)
+            except FileNotFoundError:  # a store that is not there yet, or a folder that has gone
+                continue
+            except OSError as error:
+                if not folder:
+                    raise SearchError(f"{self.url} cannot be read: {reason_of(error)}") from error
+                on_refused(folder, f"folder not readable: {reason_of(error)}")
+                continue
+            for entry in entries:
+                name = posixpath.join(folder, entry.name)
+                if entry.is_dir(follow_symlinks=False):
+                    folders.append(name)
+                elif name.startswith(prefix) and not entry.name.startswith("."):
+                    listed.append((name, entry))
+        for name, entry in sorted(listed, key=lambda one: one[0]):
+            if (one := _looked_at(name, entry, on_refused)) is not None:
+                yield one
 
     def delete(self, name: str) -> None:
         """Remove a file."""
         self._path(name).unlink(missing_ok=True)
 
     def _path(self, name: str) -> Path:
-        path = self._folder / name
+        return self._folder / name
+
+    def _path_made(self, name: str) -> Path:
+        path = self._path(name)
         make_folder(path.parent)
         return path
 
@@ -140,6 +168,23 @@ class FolderStore:
             file.flush()
             os.fsync(file.fileno())
         return temporary
+
+
+def _looked_at(name: str, entry: "os.DirEntry[str]", on_refused: OnRefused) -> StoredObject | None:
+    try:
+        found = entry.stat()
+    except OSError as error:
+        on_refused(name, reason_of(error))
+        return None
+    if not stat.S_ISREG(found.st_mode):  # opening a pipe would wait for ever
+        on_refused(name, "not a regular file")
+        return None
+    tag = f"{found.st_size}-{found.st_mtime_ns}"
+    return StoredObject(name, found.st_size, tag, found.st_mtime)
+
+
+class SilentStoreError(SearchError):
+    """A store that does not answer, which is the fault of none of its objects."""
 
 
 class MissingObjectError(SearchError):
