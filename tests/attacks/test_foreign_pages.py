@@ -13,6 +13,9 @@ from deixis.search.library.pictures.fingerprint import fingerprint_of
 FOREIGN = [
     {"origin": "http://evil.example"},
     {"origin": "null"},
+    {"origin": "http://["},
+    {"origin": "http://[::1]]"},
+    {"origin": ""},
     {"origin": "http://localhost:9999"},
     {"sec-fetch-site": "cross-site"},
     {"sec-fetch-site": "same-site", "origin": "http://localhost"},

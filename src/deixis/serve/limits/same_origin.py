@@ -25,10 +25,17 @@ def foreign(scope: Scope, headers: Headers) -> Response | None:
         return None  # a link to the page may stand anywhere
     site = headers.get("sec-fetch-site", "none")
     origin = headers.get("origin")
-    same = origin is None or urlsplit(origin).netloc == headers.get("host", "")
+    same = origin is None or _place(origin) == headers.get("host", "")
     if site not in OWN or not same:
         return problem(403, "another site's page may not call this server")
     return None
+
+
+def _place(origin: str) -> str | None:
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:  # it is no address, so not this server's either
+        return None
 
 
 def wrong_type(scope: Scope, headers: Headers) -> Response | None:
