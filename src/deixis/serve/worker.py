@@ -93,16 +93,20 @@ class Worker:
         return job.done
 
     def _run(self) -> None:
-        last = False
-        while not last:
-            jobs, last = self._gather()
-            running = [job for job in jobs if job.done.set_running_or_notify_cancel()]
-            running = [job for job in running if not _expired(job)]
-            self._answer([job for job in running if isinstance(job.work, Query)])
-            for job in running:
-                if not isinstance(job.work, Query):
-                    self._settle([job], _alone(job.work))
+        while self._turn():
+            continue
         self._close()
+
+    def _turn(self) -> bool:
+        """Answer who comes next; nothing of them is kept while nobody else comes."""
+        jobs, last = self._gather()
+        running = [job for job in jobs if job.done.set_running_or_notify_cancel()]
+        running = [job for job in running if not _expired(job)]
+        self._answer([job for job in running if isinstance(job.work, Query)])
+        for job in running:
+            if not isinstance(job.work, Query):
+                self._settle([job], _alone(job.work))
+        return not last
 
     def _gather(self) -> tuple[list[_Job], bool]:
         """The first job that comes and those that follow closely; whether it is time to stop."""

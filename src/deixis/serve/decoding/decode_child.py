@@ -23,6 +23,7 @@ from deixis.serve.decoding.message_frames import read_message, write_message
 NAME = Path("the picture")
 MEMORY = 224_000_000  # bytes beyond what the process holds when it starts
 PIXEL_BYTES = 160_000_000  # the same for the pixels of one picture
+HANDED_ON = 4_000_000  # pixels of what the server gets
 CPU = 8  # seconds of the processor one picture may take
 LOWER = 5  # niceness: searches go first, but a busy machine must not starve a decoder
 MODES = {"1": 5, "L": 1, "P": 9, "RGB": 4, "CMYK": 8, "YCbCr": 8, "I;16": 8}  # bytes a pixel
@@ -69,9 +70,27 @@ def prepared(content: bytes, wanted: dict[str, Any]) -> bytes:
         picture = _part(picture, wanted["crop"])
     if wanted["largest"]:
         picture.thumbnail((wanted["largest"], wanted["largest"]))
+    picture = _small_enough(picture)
     out = BytesIO()
     picture.save(out, wanted["format"], quality=88)
     return out.getvalue()
+
+
+def _small_enough(picture: Image.Image) -> Image.Image:
+    """A picture that costs the server little: of a thin one the longer side alone is pressed.
+
+    What is looked at is bounded before; what is searched by, models press into a square anyway.
+    """
+    if picture.width * picture.height <= HANDED_ON:
+        return picture
+    shorter = min(*picture.size, math.isqrt(HANDED_ON))
+    longer = HANDED_ON // shorter
+    return picture.resize(
+        (min(picture.width, longer), shorter)
+        if picture.width > picture.height
+        else (shorter, min(picture.height, longer)),
+        Image.Resampling.BOX,
+    )
 
 
 def _part(picture: Image.Image, box: list[float]) -> Image.Image:

@@ -23,7 +23,10 @@ QUERY_SIDE = 512  # pixels a picture to search by keeps at least, where it has t
 
 @dataclass(frozen=True, slots=True)
 class PictureForm:
-    """How a picture is wanted: least and largest side, a part of it, a format."""
+    """How a picture is wanted: least and largest side, a part of it, a format.
+
+    The shorter side keeps ``side`` pixels where it can; in all there are at most four million.
+    """
 
     side: int = QUERY_SIDE
     largest: int = 0  # of the longer side; 0: as it comes
@@ -40,6 +43,7 @@ class DecodePool:
         self._room = threading.BoundedSemaphore(LINE + processes)
         self._own = threading.local()
         self._children: set[subprocess.Popen[bytes]] = set()
+        self._stopping = False
 
     def open(self, content: bytes, form: PictureForm) -> "Future[bytes]":
         """Put a picture in line; what cannot be opened is a DataError."""
@@ -51,6 +55,7 @@ class DecodePool:
 
     def stop(self) -> None:
         """End every decoder, whatever it is at."""
+        self._stopping = True
         self._threads.shutdown(wait=False, cancel_futures=True)
         for child in tuple(self._children):
             self._end(child)
@@ -87,6 +92,9 @@ class DecodePool:
             )
             self._own.child = child
             self._children.add(child)
+            if self._stopping:  # those that were known are ended already; this one is not
+                self._end(child)
+                raise BusyError
             with _killed_after(STARTING, child):
                 assert child.stdout is not None
                 read_message(child.stdout)  # that it is ready

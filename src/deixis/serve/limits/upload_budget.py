@@ -1,4 +1,4 @@
-"""How many bytes of sent pictures the server holds at once."""
+"""How many bytes of what was sent, and of the pixels opened from it, the server holds at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

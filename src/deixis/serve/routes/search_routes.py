@@ -8,12 +8,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from deixis.errors import DeixisError
-from deixis.features.store.image_files import PictureBytes
 from deixis.features.trace.phrases import phrases_of
 from deixis.features.words.vocabulary import word_spans
-from deixis.search.encoders.search_encoder import SearchEncoder
-from deixis.search.query.encode_queries import EncodedQuery, encode_queries
 from deixis.search.query.filters import optional_filter
 from deixis.search.query.query import Query as SearchQuery
 from deixis.serve.decoding.decode_pool import PictureForm
@@ -29,6 +25,13 @@ from deixis.serve.schemas import (
     SearchResponse,
     Text,
     Where,
+)
+from deixis.serve.sent_pictures import (
+    SentPicture,
+    announced,
+    by_picture,
+    encoded_alone,
+    encoded_picture,
 )
 from deixis.serve.state import state_of
 
@@ -84,15 +87,12 @@ async def search_by_upload(
     ] = None,
 ) -> SearchResponse:
     """Search by a picture sent as the body, or by a part of it."""
-    state = state_of(request)
     form = PictureForm() if crop is None else PictureForm(CROP_SIDE, crop=_box(crop))
-    announced = request.headers.get("content-length", "")
-    with state.uploads.holding(int(announced) if announced.isdecimal() else LARGEST_PICTURE):
+    with state_of(request).uploads.holding(announced(request, LARGEST_PICTURE)):
         content = await request.body()
         if not content:
             raise HTTPException(422, "the body is empty; send the bytes of a picture")
-        opened = await answer_of(request, state.decoder.open(content, form))
-    return await _search_like(request, PictureBytes("the picture", opened), k, where)
+        return await _search_like(request, SentPicture(content, form), k, where)
 
 
 @router.get("/v1/images/{id}/similar")
@@ -105,8 +105,8 @@ async def search_by_id(
     """Search by a picture of the library."""
     state = state_of(request)
     found = await asyncio.to_thread(state.pictures.picture, id)
-    opened = await answer_of(request, state.decoder.open(found.content, PictureForm()))
-    return await _search_like(request, PictureBytes("the picture", opened, found.path), k, where)
+    sent = SentPicture(found.content, PictureForm(), found.path)
+    return await _search_like(request, sent, k, where)
 
 
 @router.get("/v1/images/{id}", responses={200: _PICTURE}, response_class=Response)
@@ -124,26 +124,16 @@ async def _search(request: Request, query: SearchQuery) -> SearchResponse:
 
 
 async def _search_like(
-    request: Request, picture: PictureBytes, k: int, where: str | None
+    request: Request, sent: SentPicture, k: int, where: str | None
 ) -> SearchResponse:
     """Search by a picture, encoded beside the thread that answers searches by words."""
     started, state = time.perf_counter(), state_of(request)
-    query = SearchQuery(image=picture, k=k, where=optional_filter(where))
-    encoder = await answer_of(request, state.worker.call(lambda library: library.encoder))
-    task = state.examples.call(lambda check: encoded_alone(encoder, query))
-    encoded = await answer_of(request, task.done, task.leave)
+    query = by_picture(k, optional_filter(where))
+    encoded = await encoded_picture(request, state, encoded_alone, sent)
     results = await answer_of(
         request, state.worker.call(lambda library: library.searcher.search_encoded(query, encoded))
     )
     return SearchResponse.of(results, time.perf_counter() - started)
-
-
-def encoded_alone(encoder: SearchEncoder, query: SearchQuery) -> EncodedQuery:
-    """The vectors of one query."""
-    (encoded,) = encode_queries(encoder, [query])
-    if isinstance(encoded, DeixisError):
-        raise encoded
-    return encoded
 
 
 def _box(said: str) -> tuple[float, float, float, float]:
