@@ -3,6 +3,7 @@
 import hashlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -24,6 +25,8 @@ from deixis.search.places.cell_file import CellFile
 
 FORMAT = 1
 VECTORS = "vectors.f32"
+LONGEST_CELL = 65_536  # numbers in one
+_HEAD = re.compile(r"[0-9A-Za-z_ -]{1,128}")
 SAMPLE = 16  # contents whose vectors are compared with their checksums at every opening
 
 
@@ -192,6 +195,16 @@ def _as_text(header: GenerationHeader) -> bytes:
     return (json.dumps(asdict(header), indent=1) + "\n").encode()
 
 
+def _check_places(header: GenerationHeader) -> None:
+    """Refuse what would become part of a file's name, or the length of its records."""
+    if not isinstance(header.places, str) or not isinstance(header.cell_dim, int):
+        raise ValueError("its place head has no name, or cells without length")
+    if header.places and not (
+        _HEAD.fullmatch(header.places) and 1 <= header.cell_dim <= LONGEST_CELL
+    ):
+        raise ValueError("its place head is named by more than letters, or has no cells")
+
+
 def read_header(folder: Path) -> GenerationHeader:
     """Whose vectors a folder holds, refused with the reason when that cannot be read."""
     path = folder / HEADER
@@ -206,6 +219,7 @@ def read_header(folder: Path) -> GenerationHeader:
         texts = isinstance(header.model, str) and isinstance(header.source, str)
         if not texts or not isinstance(header.dim, int) or header.dim < 1:
             raise ValueError("it names no model, or vectors without length")
+        _check_places(header)
         return header
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise SearchError(f"{path} cannot be read as a library header: {error}") from error
