@@ -6,8 +6,10 @@ import os
 import shutil
 import threading
 
+import httpx
 import pytest
 from browser import serving
+from fake_server import fake_server
 
 from deixis.errors import FeatureError, SearchError
 from deixis.features.backbones import hub_access
@@ -149,3 +151,33 @@ def test_folders_that_only_look_like_generations_are_left_alone(library):
     with LibraryStore(library) as opened:
         opened.rebuild([], FakeEncoder("b" * 32))
     assert (library / "generation-old").is_dir()
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"places": "/../../../etc/x", "cell_dim": 64},
+        {"places": "..", "cell_dim": 64},
+        {"places": "a\n", "cell_dim": 64},
+        {"places": "a" * 500, "cell_dim": 64},
+        {"places": 5},
+        {"places": "a", "cell_dim": 0},
+        {"places": "a", "cell_dim": 10**12},
+        {"places": "a", "cell_dim": "64"},
+    ],
+    ids=range(8),
+)
+def test_a_place_head_in_a_header_names_no_file_elsewhere(library, given):
+    header = library / "generation-1" / "header.json"
+    header.write_text(json.dumps(json.loads(header.read_text()) | given))
+    with pytest.raises(SearchError, match="cannot be read as a library header"):
+        LibraryStore(library)
+
+
+@pytest.mark.parametrize("more", [(), ("--no-adding",)])
+def test_folders_can_be_kept_out_of_a_server_that_others_reach_through_this_machine(library, more):
+    with fake_server(library, *more) as (url, _):
+        asked = httpx.post(f"{url}/v1/indexing", json={"folder": str(library)}, timeout=120)
+        told = httpx.get(f"{url}/v1/library", timeout=120).json()
+    assert asked.status_code == (403 if more else 200)
+    assert told["adding"] is not bool(more)

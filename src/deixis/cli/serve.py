@@ -38,6 +38,9 @@ def serve(
     watch: Annotated[
         bool, typer.Option("--watch", help="Follow what changes in the library's folders.")
     ] = False,
+    no_adding: Annotated[
+        bool, typer.Option("--no-adding", help="Let nobody add folders; wise behind a proxy.")
+    ] = False,
     cluster: Cluster = None,
     shards: Annotated[int, typer.Option(help="Parts of the library, on a cluster.")] = 1,
     copies: Annotated[int, typer.Option(help="Copies of each part, on a cluster.")] = 1,
@@ -50,7 +53,7 @@ def serve(
     from deixis.serve.start import ServeOptions
 
     token = os.environ.get("DEIXIS_TOKEN") if token is None else token  # set but empty is refused
-    how = ServeOptions(host, port, token, engine, watch)
+    how = ServeOptions(host, port, token, engine, watch, not no_adding)
     serve_library(library, how, OnCluster(cluster, shards, copies), _announce)
 
 

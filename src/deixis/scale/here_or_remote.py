@@ -151,7 +151,8 @@ def serve_library(
         stop,
     )
 
-    options = {name: value for name, value in asdict(how).items() if name != "watch"}
+    here = {"watch", "adding"}  # what only a library in a folder does
+    options = {name: value for name, value in asdict(how).items() if name not in here}
     on_start(start(ClusterServing(library=library, **asdict(where), **options)))
     try:
         threading.Event().wait()

@@ -25,6 +25,7 @@ class ServeOptions:
     token: str | None = None
     engine: Engine = "exact"
     watch: bool = False  # follow the library's folders
+    adding: bool = True  # let callers index folders, where only this machine can call
 
 
 def run(library: Path, how: ServeOptions, on_start: Callable[[str], None]) -> None:
@@ -55,7 +56,7 @@ def run(library: Path, how: ServeOptions, on_start: Callable[[str], None]) -> No
     with _listening(host, port) as listener:
         url = _url(host, listener.getsockname()[1])
         config = uvicorn.Config(
-            create_app(library, token, engine=how.engine, adding=is_loopback(host)),
+            create_app(library, token, engine=how.engine, adding=how.adding and is_loopback(host)),
             http=BoundedProtocol,
             ws="none",
             log_level="warning",
