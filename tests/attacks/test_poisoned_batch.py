@@ -32,6 +32,9 @@ POISON = {
 }
 
 
+PATIENCE = 120.0  # seconds, of which a machine that is not busy needs none
+
+
 class Poisoned(FakeEncoder):
     """Raises what no code of ours raises, for one text, with all that were sent along."""
 
@@ -42,10 +45,14 @@ class Poisoned(FakeEncoder):
 
 
 @pytest.fixture
-def poisoned(library):
+def poisoned(library, monkeypatch):
+    monkeypatch.setattr("deixis.serve.limits.waiting.LONGEST", PATIENCE)
+    monkeypatch.setattr("deixis.serve.worker.PATIENCE", PATIENCE)
     app = create_app(library, load=lambda source: Poisoned())
     with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
+        until = time.monotonic() + PATIENCE
         while client.get("/readyz").status_code != 200:
+            assert time.monotonic() < until, "the server does not get ready"
             time.sleep(0.01)
         yield client
 

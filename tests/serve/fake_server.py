@@ -40,9 +40,12 @@ if __name__ == "__main__":
     from fake_encoder import FakeEncoder
 
     class Slow(FakeEncoder):
-        """Takes as long for pictures as a test says."""
+        """Takes as long for pictures as a test says, and writes down that it has begun."""
 
         def encode_image(self, files):
+            if "DEIXIS_TEST_BEGUN" in os.environ:
+                with open(os.environ["DEIXIS_TEST_BEGUN"], "a") as begun:
+                    begun.write("begun\n")
             time.sleep(float(os.environ.get("DEIXIS_TEST_PICTURE", "0")))
             return super().encode_image(files)
 
