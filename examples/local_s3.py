@@ -25,16 +25,15 @@ def weed() -> str | None:
 @contextmanager
 def s3_server(folder: Path) -> Iterator[dict[str, str]]:
     """Run SeaweedFS over a folder; yields the environment that makes clients use it."""
-    ports = _free_ports(5)
-    master, volume, filer, s3, grpc = ports
+    master, volume, filer, s3, *grpc = _free_ports(8)
     program = weed()
     assert program is not None
     command = [
         program, "server", f"-dir={folder}", "-ip=127.0.0.1", "-ip.bind=127.0.0.1",
         f"-master.port={master}", f"-volume.port={volume}", f"-filer.port={filer}",
-        f"-master.port.grpc={grpc}", f"-volume.port.grpc={grpc + 1}",
-        f"-filer.port.grpc={grpc + 2}",
-        "-s3", f"-s3.port={s3}", f"-s3.port.grpc={grpc + 3}", "-volume.max=20",
+        f"-master.port.grpc={grpc[0]}", f"-volume.port.grpc={grpc[1]}",
+        f"-filer.port.grpc={grpc[2]}",
+        "-s3", f"-s3.port={s3}", f"-s3.port.grpc={grpc[3]}", "-volume.max=20",
         "-master.volumeSizeLimitMB=64", "-s3.port.iceberg=0", "-s3.port.lance=0",
     ]  # fmt: skip
     folder.mkdir(parents=True, exist_ok=True)

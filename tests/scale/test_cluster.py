@@ -139,7 +139,7 @@ def test_a_task_that_takes_too_long_is_begun_again(cluster, tmp_path):
 
     lost = []
     connect(cluster.address)
-    engine = RayEngine(cluster.address, seconds=5.0, on_lost=lambda place, why: lost.append(place))
+    engine = RayEngine(cluster.address, seconds=30.0, on_lost=lambda place, why: lost.append(place))
     (done,) = engine.run(hang_once, ["a job"])
     assert (done.result, done.attempts >= 2, set(lost)) == ("a job", True, {0})
 

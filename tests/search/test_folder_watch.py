@@ -93,10 +93,13 @@ def test_a_pass_that_fails_is_reported_and_tried_again(followed):
 def test_a_library_inside_a_followed_folder_does_not_wake_itself(followed):
     (followed.pictures / "one.jpg").write_text("one")
     followed.wait(lambda: followed.counts()["added"] == 1)
-    time.sleep(0.5)  # what the last pass wrote has been reported by now
-    begun = followed.begun
-    time.sleep(0.5)
-    assert followed.begun == begun
+
+    def rests():
+        begun = followed.begun
+        time.sleep(2)
+        return followed.begun == begun
+
+    followed.wait(rests)  # after what the last pass wrote was reported, once
 
 
 def test_what_is_wrong_from_the_start_is_the_callers_to_hear(tmp_path):

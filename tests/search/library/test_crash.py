@@ -22,23 +22,31 @@ from fake_encoder import FakeEncoder, fake_places
 from deixis.search.library.library_store import LibraryStore
 
 encoder = FakeEncoder(dim=512, places=fake_places())
+
+def said(outcome, done, total):
+    print(outcome.path, flush=True)
+    if done == total - 100:
+        sys.stdin.read()  # whoever kills it may be late, but not too late
+
 with LibraryStore.open_or_create(Path(sys.argv[1]), encoder) as library:
-    library.add([Path(sys.argv[2])], encoder, lambda o, done, total: print(o.path, flush=True))
+    library.add([Path(sys.argv[2])], encoder, said)
 """
 
 
 def acknowledged_before_kill(library: Path, pictures: Path, after: int) -> list[str]:
     writer = subprocess.Popen(
         [sys.executable, "-c", WRITER, str(library), str(pictures)],
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
         env={"PYTHONPATH": f"{TESTS}:{TESTS.parent / 'src'}", "OMP_NUM_THREADS": "1"},
     )
-    assert writer.stdout is not None
+    assert writer.stdin is not None and writer.stdout is not None
     lines = [writer.stdout.readline() for _ in range(after)]
     writer.send_signal(signal.SIGKILL)
     lines += writer.stdout.readlines()
     writer.wait()
+    writer.stdin.close()
     writer.stdout.close()
     return [line.strip() for line in lines if line.endswith("\n")]
 
