@@ -62,7 +62,7 @@ class RayEngine:
     ) -> Iterator[Finished[R]]:
         """Yield results as they finish; a job whose worker or node died is begun again."""
         connect(self.address)
-        window = max(1, int(_fitting_cpus(self.cpus) / self.cpus) * self.per_cpu)
+        window = self._window()
         finished = self._run(function, jobs, window, ordered)
         if not ordered:
             yield from finished
@@ -110,34 +110,28 @@ class RayEngine:
     ) -> tuple[Iterator[Any], Iterator[Any]]:
         """Blocks and merges as tasks; Ray computes again what a dead worker or node held."""
         connect(self.address)
-        _fitting_cpus(self.cpus)
+        window = self._window()
         options: dict[str, Any] = {"num_cpus": self.cpus, "max_retries": ATTEMPTS}
         task: Any = ray.remote(_met).options(num_returns=2, scheduling_strategy="SPREAD", **options)
         shared = ray.put(function)
         rows, columns = ([ray.put(one) for one in side] for side in sides)
-        parts = [[task.remote(shared, row, column) for column in columns] for row in rows]
         merging: Any = ray.remote(_merged).options(**options)
-        of_rows = [merging.remote(merges[0], *(part for part, _ in row)) for row in parts]
+        blocks = _Blocks(self.on_lost, on_block, window, len(rows) * len(columns))
+        met: list[list[Any]] = []
+        of_rows = []
+        for row in rows:
+            met.append([blocks.begin(task, shared, row, column) for column in columns])
+            of_rows.append(merging.remote(merges[0], *(part for part, _ in met[-1])))
         of_columns = [
-            merging.remote(merges[1], *(row[place][1] for row in parts))
+            merging.remote(merges[1], *(row[place][1] for row in met))
             for place in range(len(columns))
         ]
-        self._watch([part for row in parts for part, _ in row], on_block)
+        blocks.wait_for_all()
         return map(_result, of_rows), map(_result, of_columns)
 
-    def _watch(self, blocks: Sequence[Any], on_block: OnBlock) -> None:
-        """Wait until all blocks are done, without fetching them, and report nodes that die."""
-        alive = _alive()
-        waiting = list(blocks)
-        while waiting:
-            # A block counts when it is done; Ray may have to do it again for a merge.
-            done, waiting = ray.wait(
-                waiting, num_returns=len(waiting), timeout=POLL, fetch_local=False
-            )
-            for name in alive - (alive := _alive()):
-                self.on_lost(len(blocks) - len(waiting), f"node {name} died")
-            if done:
-                on_block(len(blocks) - len(waiting), len(blocks))
+    def _window(self) -> int:
+        """How many tasks are handed over at once."""
+        return max(1, int(_fitting_cpus(self.cpus) / self.cpus) * self.per_cpu)
 
     def _settle(
         self, reference: Any, finished: _Task, waiting: "deque[_Task]"
@@ -162,6 +156,40 @@ class RayEngine:
         for reference, task in running.items():
             if now - task.begun > self.seconds:
                 ray.cancel(reference, force=True)
+
+
+class _Blocks:
+    """Hands blocks over, a window of them at a time, and reports nodes that die."""
+
+    def __init__(self, on_lost: OnLost, on_block: OnBlock, window: int, total: int) -> None:
+        self._on_lost, self._on_block = on_lost, on_block
+        self._window, self._total = window, total
+        self._running: list[Any] = []
+        self._done = 0
+        self._alive = _alive()
+
+    def begin(self, task: Any, *given: Any) -> Any:
+        """Hand over a block as soon as there is room for it; what it will leave."""
+        while len(self._running) >= self._window:
+            self._wait()
+        parts = task.remote(*given)
+        self._running.append(parts[0])
+        return parts
+
+    def wait_for_all(self) -> None:
+        """Wait until all blocks are done, without fetching them."""
+        while self._running:
+            self._wait()
+
+    def _wait(self) -> None:
+        # A block counts when it is done; Ray may have to do it again for a merge.
+        done, self._running = ray.wait(self._running, timeout=POLL, fetch_local=False)
+        self._done += len(done)
+        for name in self._alive - (alive := _alive()):
+            self._on_lost(self._done, f"node {name} died")
+        self._alive = alive
+        if done:
+            self._on_block(self._done, self._total)
 
 
 def _met(function: Callable[[A, B], tuple[P, Q]], row: A, column: B) -> tuple[P, Q]:
