@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from jaxtyping import Int64
@@ -155,7 +156,7 @@ class Manifest:
     def files(self) -> dict[str, FileEntry]:
         """Every known file by path."""
         found = self._db.execute("SELECT path, size, mtime_ns, hash, reason FROM file")
-        return {row[0]: FileEntry(*row) for row in found}
+        return {row[0]: _entry(row) for row in found}
 
     def contents(self) -> dict[str, ContentRows]:
         """Every content that has vectors, dead ones included, by hash."""
@@ -196,7 +197,7 @@ class Manifest:
     def files_of(self, name: str) -> list[FileEntry]:
         """The sound files that have a content."""
         query = "SELECT * FROM file WHERE hash = ? AND reason IS NULL ORDER BY path"
-        return [FileEntry(*row) for row in self._db.execute(query, (name,))]
+        return [_entry(row) for row in self._db.execute(query, (name,))]
 
     def content(self, name: str) -> ContentRows | None:
         """The content with a hash, if it has vectors."""
@@ -218,3 +219,12 @@ class Manifest:
                 names[row] = name
                 paths.setdefault(row, []).append(path)
         return {row: (name, tuple(paths[row])) for row, name in names.items()}
+
+
+def _entry(row: tuple[Any, ...]) -> FileEntry:
+    """A row of the table of files; SQLite reads some damaged pages without noticing."""
+    path, size, changed, *texts = row
+    sound = isinstance(path, str) and isinstance(size, int) and isinstance(changed, int)
+    if not (sound and all(text is None or isinstance(text, str) for text in texts)):
+        raise sqlite3.DatabaseError("a row of its table of files is not as it was written")
+    return FileEntry(*row)
