@@ -20,8 +20,8 @@ FEWEST, EXPONENT, MOST = 200, 0.7, 4_000
 def recall_depth(size: int) -> int:
     """How many pictures the text recalls of a library of some size, for places to re-order.
 
-    Chosen by measurement, `python -m benchmarks.recall_depth`: at 1,000 and 7,000 photographs it keeps
-    99 % of what ordering every picture gains.
+    Chosen by measurement, `python -m benchmarks.recall_depth`: at 1,000 and 7,000 photographs it
+    keeps 99 % of what ordering every picture gains.
 
     >>> recall_depth(1_000), recall_depth(100_000)
     (200, 3162)
