@@ -31,6 +31,9 @@ class Recogniser:
             word_timestamps=True,
             condition_on_previous_text=False,
             without_timestamps=False,
+            # Where it is unsure it would try again with words drawn by chance, or say nothing.
+            temperature=0.0,
+            log_prob_threshold=None,
         )
         words = [word for piece in pieces for word in piece.words or ()]
         return [
