@@ -32,5 +32,5 @@ def reason_for(error: Exception) -> str:
 
 
 def storable(reason: str) -> str:
-    """A reason without half characters, not longer than a few lines."""
+    """A reason without unpaired surrogates, not longer than a few lines."""
     return reason.encode(errors="backslashreplace").decode()[:LONGEST]
