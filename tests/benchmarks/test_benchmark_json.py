@@ -12,8 +12,8 @@ from benchmarks.__main__ import names
 ROOT = Path(__file__).parents[2]
 
 
-# A cluster on a busy machine takes minutes to start.
-LONG = {"scale": 1200}
+# A cluster on a busy machine takes minutes to start; loads wait for their clients.
+LONG = {"scale": 1200, "load": 600}
 
 
 @pytest.mark.parametrize(
