@@ -88,7 +88,7 @@ def _not_here(one: Asked, weight: float) -> int:
 
 
 def _here(one: Asked, head: PlaceHead) -> int:
-    return _rank(one, one.text + head.score.of(one.map @ one.place, log_mean_exp(one.map)))
+    return _rank(one, one.text + head.score.of_maps(one.map[:, None], one.place[None])[:, 0])
 
 
 def _rank(one: Asked, scores: ndarray) -> int:

@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 
 from deixis.features.backbones.backbone import image_backbone, text_source
 from deixis.features.places.phrase_inputs import phrase_inputs
-from deixis.features.places.region import coverage
+from deixis.features.places.pointed_region import coverage
 from deixis.runs.places.place_head import PlaceHead
 from deixis.runs.run import Run
 from deixis.search.encoders.load_encoder import packaged

@@ -15,7 +15,7 @@ from deixis.evaluation.places.pointed_retrieval import PointedRetrieval
 from deixis.evaluation.places.pointed_texts import PointedTexts
 from deixis.evaluation.places.pointing_game import mirrored_twins, own_maps, pointing_game
 from deixis.features.places.cell_grid import CELLS
-from deixis.features.places.region import region_of_boxes
+from deixis.features.places.pointed_region import region_of_boxes
 from deixis.similarity.places.place_score import PlaceScore
 
 IMAGES, DIM, TEXT = 30, 2, "a dog and a man"

@@ -21,5 +21,5 @@ def test_a_phrase_is_read_inside_its_text_and_alone():
 
 
 def test_characters_without_a_word_are_refused():
-    with pytest.raises(DataError, match="no word is read"):
+    with pytest.raises(DataError, match="reads no word"):
         phrase_inputs([TEXT], [[(1, 2)]], MiniLM())

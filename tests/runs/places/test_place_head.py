@@ -67,9 +67,21 @@ def test_a_head_is_read_as_it_was_written(head, tmp_path):
     assert np.abs(again.phrases(inputs) - head.phrases(inputs)).max() < 0.1
 
 
+def test_a_head_packed_before_errors_of_memory_were_averaged_over_keeps_regions_still(
+    head, tmp_path
+):
+    from safetensors.numpy import load_file, save_file
+
+    path = tmp_path / "places.safetensors"
+    head.write(path)
+    older = {"weight": "2.0", "discount": "0.75", "floor": "0.2", "temperature": "0.05"}
+    save_file(load_file(path), path, {**older, "image": "cells", "text": "minilm"})
+    assert PlaceHead.read(path).score == PlaceScore(weight=2.0, floor=0.2, spread=0.0)
+
+
 def test_a_file_that_is_no_head_is_refused(tmp_path):
     (tmp_path / "places.safetensors").write_bytes(b"nothing")
-    with pytest.raises(RunError, match="no place head"):
+    with pytest.raises(RunError, match="not a place head"):
         PlaceHead.read(tmp_path / "places.safetensors")
 
 

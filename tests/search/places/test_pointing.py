@@ -8,7 +8,7 @@ import pytest
 
 from conftest import BOTTOM, LEFT, RIGHT, TOP
 from deixis.errors import SearchError
-from deixis.features.places.region import region_of_boxes
+from deixis.features.places.pointed_region import region_of_boxes
 from deixis.features.trace.drawing import Drawing, Link
 from deixis.features.trace.narration import Point, TimedWord
 from deixis.search.encoders.load_encoder import load_encoder, packaged
@@ -154,10 +154,10 @@ def test_a_picture_without_cells_is_ordered_by_the_text_and_said_so(dogs_and_men
         ({"a dog": (0.4, 0.1, 0.5, 0.9)}, "has no area"),
         ({"a dog": (0.1, 0.1, 0.5, 0.9)}, "has no area"),
         ({"a dog": (0.1, 1.4, 0.5, 0.9)}, "each from 0 to 1"),
-        ({"a dog": (0.1, float("nan"), 0.5, 0.9)}, "no number"),
+        ({"a dog": (0.1, float("nan"), 0.5, 0.9)}, "not a number"),
         ({"a dog": (0.1, float("inf"), 0.5, 0.9)}, "each from 0 to 1"),
         ({"a dog": (0.1, 0.2, 0.3)}, "x,y or xmin,xmax,ymin,ymax"),
-        ([(float("nan"), 0.5)], "no number"),
+        ([(float("nan"), 0.5)], "not a number"),
     ],
 )
 def test_bad_places_are_refused_with_a_sentence(dogs_and_men, points, reason):
@@ -166,7 +166,7 @@ def test_bad_places_are_refused_with_a_sentence(dogs_and_men, points, reason):
 
 
 def test_a_stroke_with_a_point_that_is_no_number_is_refused():
-    with pytest.raises(SearchError, match="no number"):
+    with pytest.raises(SearchError, match="not a number"):
         Query(text="a dog", drawing=Drawing(((Point(0.1, float("nan"), 0.0),),)))
 
 

@@ -5,7 +5,8 @@ import pytest
 import torch
 
 from deixis.features.places.cell_grid import CELLS
-from deixis.features.places.region import region_of_boxes
+from deixis.features.places.pointed_region import region_of_boxes
+from deixis.similarity.places.moved_regions import MOVES
 from deixis.similarity.places.place_map import PlaceMap
 from deixis.similarity.places.place_score import PlaceScore, place_maps
 from deixis.types import Embedding
@@ -33,17 +34,40 @@ def test_a_phrase_that_is_not_pointed_at_scores_nothing():
 
 
 def test_the_floor_bounds_what_a_wrong_place_costs():
-    overall = np.array([1.5], np.float32)
-    bounded = PlaceScore(floor=0.2).of(np.array([-100.0]), overall)
+    overall = np.array([[1.5]], np.float32)
+    bounded = PlaceScore(weight=2.0, floor=0.2).of(np.full((1, MOVES, 1), -100.0), overall)
     assert bounded == pytest.approx(np.log(0.2) + 2.0 * 0.25 * 1.5)
 
 
-def test_search_and_training_score_alike():
+def test_a_place_remembered_a_cell_off_costs_less_when_errors_are_averaged_over():
+    cells = np.zeros((2, CELLS, 8), np.float32)
+    cells[0, 40], cells[1, 40] = np.eye(8)[0], np.eye(8)[1]  # the thing, and something else
+    phrase = 9 * np.eye(8, dtype=np.float32)[:1]
+    exact, beside = (np.eye(CELLS, dtype=np.float32)[cell][None] for cell in (40, 41))
+    firm, kind = PlaceScore(spread=0.0), PlaceScore(spread=0.6)
+    for score in (firm, kind):
+        assert score(cells, phrase, exact)[0] > score(cells, phrase, beside)[0]
+    assert kind(cells, phrase, beside)[0] > firm(cells, phrase, beside)[0] + 1
+    assert kind(cells, phrase, beside)[0] > kind(cells, phrase, beside)[1]
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.6])
+def test_search_and_training_score_alike(spread):
     texts = np.concatenate([PHRASES, REGIONS], axis=1)[:, None]
     images = Embedding(torch.from_numpy(CELLS_OF), torch.ones(5, CELLS, dtype=torch.bool))
     phrases = Embedding(torch.from_numpy(texts), torch.ones(3, 1, dtype=torch.bool))
-    trained = PlaceMap(PlaceScore())(images, phrases)
-    assert np.allclose(trained.numpy(), PlaceScore()(CELLS_OF, PHRASES, REGIONS), atol=1e-4)
+    score = PlaceScore(spread=spread)
+    trained = PlaceMap(score)(images, phrases)
+    assert np.allclose(trained.numpy(), score(CELLS_OF, PHRASES, REGIONS), atol=1e-4)
+
+
+def test_gradients_reach_the_phrases():
+    texts = torch.from_numpy(np.concatenate([PHRASES, REGIONS], axis=1)[:, None]).requires_grad_()
+    images = Embedding(torch.from_numpy(CELLS_OF), torch.ones(5, CELLS, dtype=torch.bool))
+    PlaceMap(PlaceScore())(
+        images, Embedding(texts, torch.ones(3, 1, dtype=torch.bool))
+    ).sum().backward()
+    assert texts.grad[..., :8].abs().min() > 0
 
 
 def test_pairs_score_as_on_the_grid():

@@ -28,13 +28,13 @@ def grounded_narrations(corpus: Corpus, groundings: Groundings) -> Corpus:
     kept = np.array([bool(own) for own in phrases])
     if not kept.any():
         raise DataError(f"corpus '{corpus.name}' has no text with a boxed phrase")
-    told = corpus.keep(texts=kept)
+    placed = corpus.keep(texts=kept)
     grounded = [own for own in phrases if own]
     narrations = {
         place: _narration(text, own, np.random.default_rng(place))
-        for place, (text, own) in enumerate(zip(told.texts, grounded, strict=True))
+        for place, (text, own) in enumerate(zip(placed.texts, grounded, strict=True))
     }
-    return replace(told, narrations=narrations)
+    return replace(placed, narrations=narrations)
 
 
 def _narration(text: str, phrases: GroundedText, random: np.random.Generator) -> Narration:

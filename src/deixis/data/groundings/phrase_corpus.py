@@ -40,7 +40,7 @@ def phrase_corpus(corpus: Corpus, groundings: Groundings) -> Corpus:
 def phrase_tokens(
     corpus: Corpus, captions: Sequence[str], backbone: SpannedText, read: Read
 ) -> PackedTokens:
-    """The phrases of a corpus as a place head reads them; boxes stand in for a trace.
+    """The phrases of a corpus as a place head's input; boxes take the place of a trace.
 
     ``captions`` are all texts of the corpus, so that their states come from the same cache as those
     of a run that reads captions.

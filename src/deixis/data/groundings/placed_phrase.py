@@ -21,7 +21,7 @@ class GroundedPhrase:
 
 @dataclass(frozen=True, slots=True)
 class PlacedPhrase:
-    """A grounded phrase with the text it stands in."""
+    """A grounded phrase with the text that contains it."""
 
     text: str
     phrase: GroundedPhrase

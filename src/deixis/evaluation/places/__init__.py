@@ -1,1 +1,1 @@
-"""Pointing judged: retrieval with places, controls, the pointing game, mirrored twins."""
+"""Evaluation of pointing: retrieval with places, controls, the pointing game, mirrored twins."""

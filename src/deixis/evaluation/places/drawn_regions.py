@@ -7,10 +7,10 @@ import numpy as np
 from jaxtyping import Float32
 from numpy import ndarray
 
-from deixis.data.groundings.remembered import SIZES, moved_boxes, scribble
+from deixis.data.groundings.remembered_places import SIZES, moved_boxes, scribble
 from deixis.evaluation.places.pointed_texts import PointedTexts
 from deixis.features.places.cell_grid import SIDE
-from deixis.features.places.region import region_of_boxes, region_of_points
+from deixis.features.places.pointed_region import region_of_boxes, region_of_points
 
 Regions = Float32[ndarray, "phrase 81"]
 REMEMBERED = 0.05  # standard deviation, in sides of the picture, of a place kept in mind

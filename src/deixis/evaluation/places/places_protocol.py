@@ -14,7 +14,7 @@ from deixis.evaluation.places.pointing_game import mirrored_twins, own_maps, poi
 from deixis.features.places.phrase_inputs import SpannedText, phrase_inputs
 from deixis.runs.places.place_head import PlaceHead
 
-RIGHT = f"σ = {REMEMBERED:g}"
+RIGHT, EXACT = f"σ = {REMEMBERED:g}", "σ = 0"
 SWAPPED = "swapped places"
 
 
@@ -40,6 +40,7 @@ def judge_places(
         split_sha=split_sha(corpus),
         game=pointing_game(asked, maps),
         twins=mirrored_twins(asked, maps, ways[RIGHT]),
+        exact_twins=mirrored_twins(asked, maps, ways[EXACT]),
     )
 
 

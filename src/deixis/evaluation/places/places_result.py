@@ -15,7 +15,7 @@ Ranks = Int[ndarray, " query"]
 
 @dataclass(frozen=True)
 class PlacesLine:
-    """A way to point: R@1, R@5 and R@10 in percent, all phrases pointed at and the first alone.
+    """One way to point: R@1, R@5, R@10 in percent, for all phrases and for only the first.
 
     ``gain`` is R@1 above the text alone on the same queries, with its 95 % interval, paired over
     images; without it where the line is the text's own.
@@ -37,6 +37,7 @@ class PlacesResult:
     split_sha: str
     game: dict[str, float] = field(default_factory=dict)  # percent, by type of phrase
     twins: dict[str, float] = field(default_factory=dict)  # percent, by phrase and by text
+    exact_twins: dict[str, float] = field(default_factory=dict)  # at people's own boxes
 
     def line(self, label: str) -> PlacesLine:
         """The line with a label."""
@@ -55,7 +56,7 @@ def line_of(
     first: Ranks | None = None,
     among: Bool[ndarray, " query"] | None = None,
 ) -> PlacesLine:
-    """Measure a way to point, on some of the queries where ``among`` says which."""
+    """Measure one way to point, optionally on only the queries in ``among``."""
     kept = np.ones(len(every), dtype=bool) if among is None else among
     return PlacesLine(
         label,

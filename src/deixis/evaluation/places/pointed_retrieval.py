@@ -17,7 +17,7 @@ Ranks = dict[str, Int[ndarray, " query"]]  # by the way to point
 
 @dataclass(frozen=True)
 class PointedRetrieval:
-    """Pictures and queries as vectors, and what the text alone makes of them."""
+    """Pictures and queries as vectors, and their scores by text only."""
 
     asked: PointedTexts
     text_scores: Float[ndarray, "image text"]  # of all texts of the split
@@ -26,13 +26,13 @@ class PointedRetrieval:
     score: PlaceScore
 
     def text_ranks(self) -> Int[ndarray, " query"]:
-        """Ranks by the text alone."""
+        """Ranks by the text only."""
         return _rank(self.text_scores[:, self.asked.texts].T, self.asked.images)
 
     def ranks(
         self, ways: Mapping[str, Float32[ndarray, "phrase cell"]], first: bool = False
     ) -> Ranks:
-        """Ranks with every phrase pointed at, or the first of each text alone."""
+        """Ranks with every phrase pointed at, or only the first of each text."""
         found: dict[str, list[Int[ndarray, " query"]]] = {name: [] for name in ways}
         for start in range(0, len(self.asked), QUERIES):
             some = slice(start, min(start + QUERIES, len(self.asked)))
@@ -44,7 +44,7 @@ class PointedRetrieval:
             adds[np.arange(len(rows)), owners] = 1.0
             text = self.text_scores[:, self.asked.texts[some]] / self.score.temperature
             for name in ways:
-                inside = np.einsum("ipc,pc->ip", maps, ways[name][rows], optimize=True)
+                inside = self.score.inside(maps, ways[name][rows])
                 total = text + self.score.of(inside, overall) @ adds
                 found[name].append(_rank(total.T, self.asked.images[some]))
         return {name: np.concatenate(parts) for name, parts in found.items()}

@@ -6,6 +6,7 @@ from numpy import ndarray
 
 from deixis.evaluation.places.pointed_texts import PointedTexts
 from deixis.features.places.cell_grid import SIDE
+from deixis.features.places.phrase_map import peaks, shown_maps
 
 OFF_CENTRE = 0.1  # sides of the picture between a place and the middle, for twins to differ
 
@@ -25,9 +26,11 @@ def own_maps(
 
 
 def pointing_game(asked: PointedTexts, maps: Float[ndarray, "phrase cell"]) -> dict[str, float]:
-    """Percent of phrases whose peak lies in a human box: all, by type, and what guesses reach."""
-    peaks = maps.argmax(axis=1)
-    points = np.stack([peaks % SIDE, peaks // SIDE], axis=1) / SIDE + 0.5 / SIDE
+    """Percent of phrases whose peak lies in a human box: all, by type, and what guesses reach.
+
+    The peak is that of the map as it is shown.
+    """
+    points = peaks(shown_maps(maps))
     hit = within(asked, points)
     kinds = np.array([phrase.types[0] if phrase.types else "other" for phrase in asked.phrases])
     middle = within(asked, np.full_like(points, 0.5))
@@ -40,7 +43,7 @@ def pointing_game(asked: PointedTexts, maps: Float[ndarray, "phrase cell"]) -> d
 
 
 def within(asked: PointedTexts, points: Float[ndarray, "phrase 2"]) -> Bool[ndarray, " phrase"]:
-    """Whether a point lies in one of its phrase's boxes."""
+    """Whether a point is inside one of its phrase's boxes."""
     boxes, mask = asked.boxes()
     x, y = points[:, :1], points[:, 1:]
     inside = (

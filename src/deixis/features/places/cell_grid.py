@@ -3,8 +3,9 @@
 from functools import cache
 
 import numpy as np
-from jaxtyping import Float
 from numpy import ndarray
+
+from deixis.shapes import Float
 
 SIDE = 9
 CELLS = SIDE * SIDE

@@ -1,21 +1,21 @@
-"""What the place head reads of a phrase: its words inside the text, and the phrase alone."""
+"""The place head's input for a phrase: its words inside the text, and the phrase alone."""
 
 from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import DataError
 from deixis.features.store.packed import PackedTokens
+from deixis.shapes import Float32
 
 CharSpan = tuple[int, int]  # first character of a phrase in its text, and the one after the last
 
 
 @runtime_checkable
 class SpannedText(Protocol):
-    """A text backbone with states per piece that knows which characters each piece stands for."""
+    """A text backbone with states per word piece and the characters of each piece."""
 
     def __call__(self, texts: Sequence[str]) -> PackedTokens: ...  # noqa: D102
     def piece_spans(self, texts: Sequence[str]) -> list[list[CharSpan]]: ...  # noqa: D102
@@ -60,7 +60,9 @@ def states_of_phrases(
             inside = [i for i, (a, b) in enumerate(pieces) if a < end and start < b and a < b]
             if not inside:
                 what = f"characters {start} to {end} of '{texts[place]}'"
-                raise DataError(f"no word is read at {what}; point at words near its beginning")
+                raise DataError(
+                    f"the model reads no word at {what}; point at words nearer its start"
+                )
             rows = tokens.offsets[place] + np.array(inside)
             found.append(np.asarray(tokens.values[rows], dtype=np.float32).mean(axis=0))
     means = np.stack(found) if found else np.zeros((0, tokens.values.shape[1]), np.float32)

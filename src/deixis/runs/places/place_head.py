@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float, Float32, Int8
 from numpy import ndarray
 
 from deixis.errors import RunError
-from deixis.files import file_hash, replacing
+from deixis.features.store.content_hashes import content_hash
+from deixis.files import replacing
+from deixis.shapes import Float, Float32, Int8
 from deixis.similarity.places.place_score import PlaceScore
 
 EPSILON = 1e-5  # of layer normalisation
@@ -20,6 +21,7 @@ _MATRICES = ("cell", "hidden", "out")
 BIG = {f"{name}.weight" for name in _MATRICES}  # kept in eight bits
 NUMBERS = 64  # of a cell in a library
 PHRASE_BASIS, CELL_BASIS = "phrase_basis", "cell_basis"  # of several members packed into one
+BEFORE = {"spread": "0"}  # settings that heads packed by earlier versions do not name
 
 Weights = Mapping[str, Any]  # float32 arrays by name
 
@@ -44,7 +46,7 @@ class StoredCells:
 
 @dataclass(frozen=True)
 class PlaceHead:
-    """Cells and phrases to vectors whose inner products say where a phrase is found."""
+    """Maps cells and phrases to vectors whose inner products say where a phrase is."""
 
     weights: Weights
     score: PlaceScore
@@ -64,12 +66,21 @@ class PlaceHead:
                 settings = dict(file.metadata())
             image, text = settings.pop("image"), settings.pop("text")
             own_parts = bool(settings.pop("own_parts", ""))
+            settings = BEFORE | settings
             score = PlaceScore(**{key: float(value) for key, value in settings.items()})
         except (OSError, SafetensorError, KeyError, TypeError, ValueError) as error:
-            raise RunError(f"{path} is no place head: {error}; pack the run again") from error
+            raise RunError(f"{path} is not a place head: {error}; pack the run again") from error
         if missing := sorted(_NAMES - set(state)):
-            raise RunError(f"{path} is no place head: it has no {missing[0]}; pack the run again")
-        return cls(_expanded(state), score, image, text, own_parts, file_hash(path))
+            raise RunError(
+                f"{path} is not a place head: it has no {missing[0]}; pack the run again"
+            )
+        try:
+            head = cls(_expanded(state), score, image, text, own_parts, content_hash(path))
+            head.cells(np.zeros((1, 1, head.weights["cell.weight"].shape[1]), np.float32))
+            head.phrases(np.zeros((1, head.weights["norm.weight"].shape[0]), np.float32))
+        except (ValueError, IndexError) as error:
+            raise RunError(f"{path} is not a place head: {error}; pack the run again") from error
+        return head
 
     def write(self, path: Path) -> None:
         """Write the head with its matrices in eight bits."""

@@ -1,4 +1,4 @@
-"""The place head of a trained run, taken out of torch; and what a run needs to be pointed at."""
+"""The place head of a trained run, converted from torch; and what a run needs to be pointed at."""
 
 from dataclasses import replace
 

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int64
 from numpy import ndarray
 
 from deixis.errors import SearchError
 from deixis.features.places.cell_grid import CELLS
+from deixis.files import sync
 from deixis.runs.places.place_head import StoredCells
 from deixis.search.places.cell_table import CellSlot
+from deixis.shapes import Int64
 
 SHOWN = 16  # characters of a head's identity in the file's name
 
@@ -44,7 +45,9 @@ class CellFile:
         if not cells:
             return []
         records = {name: self._packed(own) for name, own in cells.items()}
-        self.path.touch()
+        if not self.path.exists():
+            self.path.touch()
+            sync(self.path.parent)
         with open(self.path, "r+b") as file:
             file.seek(slot * self.width)
             file.write(b"".join(records.values()))

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int64
 from numpy import ndarray
+
+from deixis.search.library.manifest_file import as_written, untrue
+from deixis.shapes import Int64
 
 CELL_SCHEMA = """
 CREATE TABLE IF NOT EXISTS cells (
@@ -48,19 +50,24 @@ class CellTable:
     def of(self, head: str) -> list[CellSlot]:
         """Every content with cells of a head, by slot."""
         query = "SELECT hash, slot, sum FROM cells WHERE head = ? ORDER BY slot"
-        return [CellSlot(*row) for row in self._rows(query, head)]
+        return [_slot(row) for row in self._rows(query, head)]
 
     def some(self, head: str, count: int) -> list[CellSlot]:
         """About as many contents with cells of a head, spread over the file."""
         step = max(1, self.end(head) // count)
         query = f"SELECT hash, slot, sum FROM cells WHERE head = ? AND slot % {step} = 0"
-        return [CellSlot(*row) for row in self._rows(query, head)]
+        return [_slot(row) for row in self._rows(query, head)]
 
     def slots_by_row(self, head: str, rows: int) -> Int64[ndarray, " row"]:
         """For each row of the vectors, the slot of the content that begins there, or -1."""
         query = "SELECT content.row, slot FROM cells JOIN content USING (hash) WHERE head = ?"
         slots = np.full(rows, -1, dtype=np.int64)
-        pairs = np.array(self._rows(query, head), dtype=np.int64).reshape(-1, 2)
+        try:
+            pairs = np.array(self._rows(query, head), dtype=np.int64).reshape(-1, 2)
+        except (ValueError, TypeError):
+            raise untrue("cells") from None
+        if (pairs < 0).any():
+            raise untrue("cells")
         pairs = pairs[pairs[:, 0] < rows]  # later ones came after the vectors were mapped
         slots[pairs[:, 0]] = pairs[:, 1]
         return slots
@@ -75,3 +82,10 @@ class CellTable:
             return self._db.execute(query, (head,)).fetchall()
         except sqlite3.OperationalError:  # an older library on a disk that cannot be written
             return []
+
+
+def _slot(row: tuple[Any, ...]) -> CellSlot:
+    slot = CellSlot(*as_written(row, (str, int, str), "cells"))
+    if slot.slot < 0:
+        raise untrue("cells")
+    return slot

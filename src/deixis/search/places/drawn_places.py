@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.errors import SearchError
@@ -18,6 +17,7 @@ from deixis.features.trace.narration import Narration
 from deixis.features.trace.phrases import phrases_of
 from deixis.features.trace.word_times import word_times
 from deixis.features.words.vocabulary import word_spans
+from deixis.shapes import Float
 
 MOST = 24  # phrases and unnamed things a query may point at
 

@@ -46,7 +46,7 @@ def drawing_at(text: str, points: Points) -> Drawing:
 
 
 def read_points(said: Sequence[str]) -> dict[str | None, Sequence[Place]]:
-    """Places as the command takes them: ``PHRASE=xmin,xmax,ymin,ymax``, or numbers alone.
+    """Places as the command takes them: ``PHRASE=xmin,xmax,ymin,ymax``, or only numbers.
 
     >>> read_points(["a dog=0.1,0.4,0.5,0.9", "0.7,0.9,0,0.2"])
     {'a dog': [(0.1, 0.4, 0.5, 0.9)], None: [(0.7, 0.9, 0.0, 0.2)]}
@@ -58,7 +58,7 @@ def read_points(said: Sequence[str]) -> dict[str | None, Sequence[Place]]:
             place = tuple(float(number) for number in numbers.split(","))
         except ValueError:
             raise SearchError(
-                f"'{one}' is no place; wanted PHRASE=xmin,xmax,ymin,ymax, such as "
+                f"'{one}' is not a place; wanted PHRASE=xmin,xmax,ymin,ymax, such as "
                 "'a dog=0.1,0.4,0.5,0.9', from 0 to 1 with the origin top left"
             ) from None
         points.setdefault(phrase.strip() if equals else None, []).append(place)
@@ -108,7 +108,9 @@ def _box(place: Place) -> tuple[float, float, float, float]:
             "1 with the origin top left"
         )
     if any(math.isnan(number) for number in numbers):
-        raise SearchError(f"the place {shown} holds what is no number; x and y go from 0 to 1")
+        raise SearchError(
+            f"the place {shown} holds something that is not a number; x and y go from 0 to 1"
+        )
     if len(numbers) == 2:
         (x, y) = numbers
         return x - CLICK, x + CLICK, y - CLICK, y + CLICK

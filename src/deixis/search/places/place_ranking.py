@@ -1,9 +1,8 @@
-"""Pictures that the text recalled, ordered again by what lies where a person points."""
+"""Re-rank the pictures that the text recalled by what is where a person points."""
 
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
 from deixis.runs.places.place_head import StoredCells
@@ -11,6 +10,7 @@ from deixis.search.library.generation import Generation
 from deixis.search.places.cell_file import cells_at
 from deixis.search.places.place_reader import PlaceReader
 from deixis.search.places.pointed_phrases import PointedPhrases
+from deixis.shapes import Bool, Float32, Int64
 
 PICTURES = 128  # scored at once: their cells stay in a processor's cache
 CHECKED = 16  # records compared with their checksums at every opening
@@ -46,10 +46,11 @@ class PlaceRanking:
         self._reader = reader if own and known is not None else None
         self._records = None if known is None else known.records()
         self._slots = np.full(rows, -1, dtype=np.int64)
-        if own and known is not None:
+        if own and known is not None and self._records is not None:
             table = generation.manifest.cells
             known.check(table.some(generation.header.places, CHECKED))
             self._slots = table.slots_by_row(generation.header.places, rows)
+            self._slots[self._slots >= len(self._records)] = -1  # the file is shorter
 
     def knows(self, rows: Int64[ndarray, " picture"]) -> Bool[ndarray, " picture"]:
         """Which pictures have cells of this model."""

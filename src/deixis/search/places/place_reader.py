@@ -1,4 +1,4 @@
-"""Pointing as search needs it of a model: pictures become cells, phrases become vectors."""
+"""A model's part in pointing: pictures become cells, phrases become vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,7 +6,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import RunError
@@ -23,12 +22,13 @@ from deixis.features.store.packed import PackedRegions
 from deixis.files import json_hash
 from deixis.runs.places.place_head import PlaceHead, StoredCells
 from deixis.runs.run import Run
+from deixis.shapes import Float32
 from deixis.similarity.places.place_score import PlaceScore
 
 
 @dataclass(frozen=True)
 class PlaceReader:
-    """The place head of a run, with the backbones it reads; numpy and ONNX Runtime alone."""
+    """The place head of a run, with the backbones it reads; only numpy and ONNX Runtime."""
 
     head: PlaceHead
     game: float | None = None  # percent of peaks inside the human box, where it was measured
@@ -98,5 +98,9 @@ def _measured(run: Run) -> float | None:
     """The pointing game of the head as it was packed, if the run says."""
     if not run.finished:
         return None
-    found = run.metrics.get("pointing", {}).get("game", {}).get("all")
-    return None if found is None else float(found)
+    try:
+        found = run.metrics.get("pointing", {}).get("game", {}).get("all")
+        return None if found is None else float(found)
+    except (AttributeError, TypeError, ValueError) as error:
+        path = run.path("metrics")
+        raise RunError(f"{path} is damaged: it says nothing of pointing ({error})") from error

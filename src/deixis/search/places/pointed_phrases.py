@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.features.places.phrase_inputs import CharSpan
-from deixis.features.places.region import region_of_boxes
+from deixis.features.places.pointed_region import region_of_boxes
 from deixis.features.trace.alignment import AlignedBy
 from deixis.features.trace.drawing import Drawing
 from deixis.search.places.drawn_places import drawn_places
 from deixis.search.places.place_reader import PlaceReader
+from deixis.shapes import Float32
 
 AS_TRAINED = 0.5  # the drawing's weight at which places count as they were trained to
 

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from deixis.similarity.places.moved_regions import MOVES, log_chances, moved_regions
 from deixis.similarity.places.place_score import PlaceScore
 from deixis.similarity.similarity import Pairs, Similarity
 from deixis.types import Embedding
@@ -30,18 +31,29 @@ class PlaceMap(Similarity):
         dim = pairs.images.vectors.shape[2]
         maps = pairs.affinity(pairs.images.vectors, pairs.texts.vectors[..., :dim])[..., 0]
         region = pairs.w[..., 0, dim:]
-        inside = (maps * region).sum(dim=-1)
-        overall = maps.logsumexp(dim=-1) - math.log(maps.shape[-1])
         one = self.place_score
+        overall = maps.logsumexp(dim=-1) - math.log(maps.shape[-1])
         share = one.weight * (1.0 - one.discount) * overall
-        found = one.weight * (inside - one.discount * overall)
+        found = self._found(maps, region) - one.weight * one.discount * overall
         floor = torch.full_like(found, math.log(one.floor))
         score = torch.logaddexp(found - share, floor) + share
         return score * region.any(dim=-1)
 
+    def _found(
+        self, maps: Float[Tensor, "*pair cell"], region: Float[Tensor, "*text cell"]
+    ) -> Float[Tensor, "*pair"]:
+        """The weighted mean under the region, averaged over its moves."""
+        one = self.place_score
+        if not one.spread:
+            return one.weight * (maps * region).sum(dim=-1)
+        under = torch.from_numpy(moved_regions(region.detach().cpu().numpy())).to(maps)
+        chances = torch.from_numpy(log_chances(one.spread)).to(maps)
+        means = torch.einsum("...mc,...c->...m", under, maps)
+        return (one.weight * means + chances).logsumexp(dim=-1)
+
     def bytes_per_pair(self, images: Embedding, texts: Embedding) -> int:
-        """The map and what is made of it."""
-        return 4 * super().bytes_per_pair(images, texts)
+        """The map and what is made of it, region moved or not."""
+        return (4 + MOVES) * super().bytes_per_pair(images, texts)
 
 
 def member_maps(

@@ -41,7 +41,7 @@ class BoxEmbedding(nn.Module):
         return self.feed[1:](hidden)
 
     def numbers(self, boxes: Float[Tensor, "*item 5"]) -> Float[Tensor, "*item 5 input"]:
-        """What is projected: each number around 0, and its waves if asked for."""
+        """The numbers to project: each centred at 0, with its sine waves if wanted."""
         numbers = (2 * boxes - 1).unsqueeze(-1)
         if self.code == "linear":
             return numbers

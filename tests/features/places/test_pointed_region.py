@@ -5,7 +5,7 @@ import pytest
 
 from deixis.errors import DataError
 from deixis.features.places.cell_grid import CELLS, SIDE
-from deixis.features.places.region import NOWHERE, region_of_boxes, region_of_points
+from deixis.features.places.pointed_region import NOWHERE, region_of_boxes, region_of_points
 
 
 def test_the_whole_picture_is_shared_evenly():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from deixis.data.groundings.remembered import moved_boxes, scribble
+from deixis.data.groundings.remembered_places import moved_boxes, scribble
 
 BOXES = np.array([[[0.2, 0.4, 0.1, 0.5, 0.08], [0.6, 0.8, 0.1, 0.5, 0.08]]], np.float32)
 BOTH = np.ones((1, 2), dtype=bool)

@@ -1,7 +1,7 @@
 import pytest
 import torch
 
-from deixis.encoders.box_embedding import BoxEmbedding
+from deixis.encoders.positions.box_embedding import BoxEmbedding
 
 
 @pytest.mark.parametrize("code", ["linear", "fourier"])

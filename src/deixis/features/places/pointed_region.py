@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Float, Float32
 from numpy import ndarray
 
 from deixis.errors import DataError
 from deixis.features.places.cell_grid import CELLS, SIDE
+from deixis.shapes import Float, Float32
 
 NOWHERE = np.zeros(CELLS, np.float32)  # the region of a phrase that is not pointed at
 

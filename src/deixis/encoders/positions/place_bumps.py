@@ -1,4 +1,4 @@
-"""Boxes as activations of a grid of bumps: near places look alike, far ones do not."""
+"""Boxes encoded by a grid of Gaussian bumps: near places get similar codes, far ones do not."""
 
 import torch
 from jaxtyping import Float
