@@ -2,7 +2,7 @@
 
 import torch
 
-from deixis.encoders.members import Members
+from deixis.encoders.ensemble import Members
 from deixis.losses.each_member import EachMember
 from deixis.losses.infonce import InfoNCE
 from deixis.methods.two_tower import TwoTower

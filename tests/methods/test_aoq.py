@@ -98,7 +98,7 @@ def _moves(tower):
 
 
 def test_a_method_without_a_term_over_the_whole_batch_is_refused():
-    with pytest.raises(RecipeError, match="ranks some texts apart from others"):
+    with pytest.raises(RecipeError, match="ranks some texts separately"):
         AOQ(base={**TRACE, "untraced_tower": True}).objective(SIZES)
-    with pytest.raises(RecipeError, match="its term is of labels"):
+    with pytest.raises(RecipeError, match="its loss uses labels"):
         AOQ(base={"name": "dscmr"}).objective(Sizes(region=8, vocabulary=30, labels=3))

@@ -2,7 +2,7 @@
 
 import torch
 
-from deixis.encoders.place_bumps import PlaceBumps
+from deixis.encoders.positions.place_bumps import PlaceBumps
 from deixis.methods.filip import FILIP
 from deixis.types import Regions, Sizes, Tokens, Trace
 

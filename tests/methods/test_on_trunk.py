@@ -3,11 +3,14 @@
 import pytest
 import torch
 
+from deixis.encoders.trunk import Trunk
 from deixis.errors import RecipeError
 from deixis.losses.infonce import InfoNCE
 from deixis.losses.triplet import Triplet
 from deixis.methods.aoq import AOQ
 from deixis.methods.on_trunk import OnTrunkMethod
+from deixis.methods.two_tower import TwoTower
+from deixis.recipes.run_row import taken
 from deixis.types import Batch, Regions, Sizes, Tokens
 
 SIZES = Sizes(region=7, image=6, token=5, text=5, vocabulary=30)
@@ -53,25 +56,84 @@ def test_every_method_learns_over_the_trunk(name):
     loss.backward()
     for side in (model.image, model.text):
         trunk = side.body.trunk
-        assert trunk.part.weight.grad.abs().sum() > 0
+        assert trunk.part.weight.grad.abs().sum() > 0  # which starts at zero
         assert any(p.grad.abs().sum() > 0 for p in trunk.whole.parameters())
 
 
+def learnt(trunk: Trunk) -> Trunk:
+    """A trunk whose map of parts is no longer zero."""
+    torch.nn.init.normal_(trunk.part.weight)
+    return trunk
+
+
 def test_every_part_carries_the_whole():
-    model = over("scan").model(SIZES).eval()
-    given = batch()
+    model, given = over("scan").model(SIZES).eval(), batch()
     trunk = model.image.body.trunk
-    seen = trunk(given.images).values
-    with torch.no_grad():
-        trunk.part.weight.zero_()
-        trunk.part.bias.zero_()
     alone = trunk(given.images).values
+    seen = learnt(trunk)(given.images).values
     assert not torch.allclose(seen[:, 0], seen[:, 1])
     assert torch.allclose(alone[:, 0], alone[:, 1])
+    assert torch.allclose(alone.norm(dim=2), torch.ones(4, 3))
+
+
+EXACT = {"vsepp": {}, "vse_infinity": {}, "scan": {"pool": "mean"}, "bfan": {}}
+CAMP = ({"attend": False, "fuse": False}, {"fuse": False})
+# Each centres its vectors or rounds them in some other way, which moves a score by little.
+NEAR = {
+    "vsrn": ({},),
+    "pvse": ({},),
+    "text_trace": ({"dropout": 0.0},),
+    "dive": ({}, {"whole": False}),
+}
+
+
+def begun(name: str, **options: object) -> tuple[torch.Tensor, torch.Tensor]:
+    """The scores of a method over two towers, and theirs."""
+    wide = 64
+    towers = TwoTower(dim=wide, image_hidden=0, text_hidden=9)
+    before, given = towers.model(SIZES).eval(), batch()
+    narrow = {"word_dim": wide} if name == "text_trace" else {}
+    base = {"name": name, **NARROW[name], **narrow, "dim": wide, **options}
+    base |= {"head_dim": wide // 4} if name == "dive" else {}
+    model = OnTrunkMethod(base=base, width=wide, text_hidden=9).model(SIZES).eval()
+    weights = taken(
+        before.state_dict(),
+        {"image.body.trunk.whole.": "image.body.", "text.body.trunk.whole.": "text.body."},
+    )
+    assert not model.load_state_dict(weights, strict=False).unexpected_keys
+    with torch.no_grad():
+        return model(given).scores, before(given).scores
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_over_two_trained_towers_a_method_begins_with_their_scores(name):
+    scores, wanted = begun(name, **EXACT[name])
+    directions = 2 if name == "bfan" else 1  # which BFAN adds up
+    assert torch.allclose(scores, directions * wanted, atol=1e-3)
+
+
+@pytest.mark.parametrize("options", CAMP)
+def test_camp_without_fusion_begins_with_the_scores_of_two_towers(options):
+    scores, wanted = begun("camp", **options)
+    assert torch.allclose(scores, wanted, atol=1e-5)
+
+
+@pytest.mark.parametrize(("name", "options"), [(n, o) for n, some in NEAR.items() for o in some])
+def test_other_methods_begin_near_the_scores_of_two_towers(name, options):
+    scores, wanted = begun(name, **options)
+    together = torch.corrcoef(torch.stack([scores.flatten(), wanted.flatten()]))
+    assert together[0, 1] > 0.9
+
+
+def test_the_fused_score_of_camp_begins_anywhere():
+    scores, wanted = begun("camp")  # a perceptron of a sum is no cosine, however it starts
+    together = torch.corrcoef(torch.stack([scores.flatten(), wanted.flatten()]))
+    assert together[0, 1].abs() < 0.9
 
 
 def test_padding_stays_zero_and_changes_nothing():
     model, given = over("scan").model(SIZES).eval(), batch()
+    learnt(model.text.body.trunk)
     values = model.text.body.trunk(given.texts).values
     assert (values[~given.texts.mask] == 0).all()
     changed = given.texts.values.masked_fill(~given.texts.mask.unsqueeze(2), 9.0)
@@ -87,6 +149,19 @@ def test_a_channel_is_dropped_in_all_parts_of_an_item_or_in_none():
     kept = trunk.channels(torch.ones(6, 7, 3)) > 0
     assert (kept.all(dim=2) | ~kept.any(dim=2)).all()
     assert kept.any() and not kept.all()
+
+
+def test_a_share_of_the_wholes_is_dropped_in_training_alone():
+    towers = over("scan", image_dropout=0.0, drop_whole=0.5).model(SIZES)
+    trunk, given = towers.image.body.trunk, batch(images=200).images
+    with torch.no_grad():
+        kept = trunk.eval()(given).values
+        dropped = trunk.train()(given).values
+    assert (kept.norm(dim=2) > 0.5).all()
+    lost = dropped.norm(dim=2) < 0.5
+    assert (lost.all(dim=1) | ~lost.any(dim=1)).all(), "an item loses its whole in all its parts"
+    assert 60 < lost[:, 0].sum() < 140
+    assert (dropped.norm(dim=2) > 0).all(), "of a part that is zero no direction can be learnt"
 
 
 def test_the_loss_is_the_methods_own_or_infonce():

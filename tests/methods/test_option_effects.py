@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from deixis.errors import RecipeError
 from deixis.methods import load_all
 from deixis.methods.model import Method, methods
+from deixis.similarity.places.place_score import PlaceScore
 from deixis.types import Sizes
 
 load_all()
@@ -26,6 +27,10 @@ CHANGED: list[dict[str, Any]] = [
     {"name": "places", "image_dropout": 0.5},
     {"name": "places", "text_dropout": 0.5},
     {"name": "places", "scale": 2.0},
+    {"name": "places", "weight": 1.0},
+    {"name": "places", "discount": 0.5},
+    {"name": "places", "floor": 0.2},
+    {"name": "places", "spread": 0.0},
     {"name": "pvse", "discrepancy": 0.5},
     {"name": "pvse", "diversity": 0.5},
     {"name": "pvse", "dropout": 0.5},
@@ -33,6 +38,7 @@ CHANGED: list[dict[str, Any]] = [
     {"name": "text_trace", "parts": 2},
     {"name": "two_tower", "temperature": 0.5},
     {"name": "vse_infinity", "margin": 0.5},
+    {"name": "vsepp", "image": "whole"},
     {"name": "vsepp", "margin": 0.5},
     {"name": "vsrn", "scale_first": False},
 ]
@@ -51,7 +57,7 @@ def parts_of(method: Method) -> list[object]:
 
 
 def plain(module: nn.Module) -> list[tuple[str, object]]:
-    kinds = (bool, int, float, str)
+    kinds = (bool, int, float, str, PlaceScore)
     return [(k, v) for k, v in vars(module).items() if isinstance(v, kinds) and k != "training"]
 
 

@@ -191,6 +191,15 @@ def test_both_readings_feed_2560_numbers_at_the_published_sizes():
     assert together.image.body.feed[0].in_features == 2560
 
 
+def test_boxes_read_whole_get_their_position_before_the_network_as_words_do():
+    body = small(fusion="concat", boxes="vector").text.body
+    windows = trace()
+    weight, bias = body.geometry.linear.weight, body.geometry.linear.bias
+    projected = (2 * windows.boxes - 1) @ weight.T + bias
+    wanted = body.feed_boxes(projected + body.box_position(windows.times))
+    torch.testing.assert_close(body.boxes(windows), wanted)
+
+
 def test_sets_are_kept_apart_and_refuse_what_they_do_not_fit():
     terms = [term.name for term in replace(SMALL, parts=3).objective(SIZES).terms]
     assert terms == ["rank", "diversity"]

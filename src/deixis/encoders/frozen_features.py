@@ -1,4 +1,4 @@
-"""Frozen features, unchanged: the body under heads that attend to raw features."""
+"""Frozen features, unchanged: the body for heads that attend to raw features."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

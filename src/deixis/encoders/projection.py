@@ -6,6 +6,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from deixis.errors import RecipeError
+from deixis.heads.l2_normalise import l2_normalise
+from deixis.heads.pooling import masked_mean
 from deixis.types import Regions, Tokens
 
 
@@ -25,6 +27,21 @@ class Projection(nn.Module):
     ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
         """Project every place."""
         return self.linear(frozen_states(batch)), batch.mask
+
+
+class UnitMeanProjection(Projection):
+    """The mean of all places, scaled to unit length, then projected: one place per item.
+
+    *Formula*: ``W (m / |m|) + b`` of the mean ``m``. *Relations*: were ``b`` zero, scaling the
+    projected mean would give the same vector. *Paper*: VSE++ over a CNN and its average pooling.
+    """
+
+    def forward(
+        self, batch: Regions | Tokens
+    ) -> tuple[Float[Tensor, "item place dim"], Bool[Tensor, "item place"]]:
+        """Average, scale, project."""
+        whole = l2_normalise(masked_mean(frozen_states(batch), batch.mask))
+        return self.linear(whole).unsqueeze(1), batch.mask[:, :1]
 
 
 class ProjectionMLP(nn.Module):
@@ -55,7 +72,7 @@ class ProjectionMLP(nn.Module):
 
 
 def frozen_states(batch: Regions | Tokens) -> Float[Tensor, "item place feature"]:
-    """The frozen vectors of a batch; word ids alone are refused."""
+    """The frozen vectors of a batch; a batch with only word ids is refused."""
     if batch.values is None:
         raise RecipeError("this encoder reads frozen states; choose text features that have them")
     return batch.values

@@ -1,4 +1,4 @@
-"""One layer with an activation, on frozen features or on what another body gives."""
+"""A linear layer with an activation, on frozen features or on another body's output."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

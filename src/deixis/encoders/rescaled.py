@@ -1,4 +1,4 @@
-"""Rescale every place to one length, whatever the encoder before gives."""
+"""Rescale every output vector of an encoder to the same length."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn

@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from deixis.encoders.encoder import Body
 from deixis.errors import RecipeError
+from deixis.paths import expanded
 from deixis.types import Regions, Tokens
 
 LONGEST = 150  # places read of an image or text; the paper's limit
@@ -57,7 +58,7 @@ class SharedTransformer(nn.Module):
         """Random weights or, where a file is named, those of a BERT checkpoint."""
         made = cls(dim, heads, layers, inner, dropout)
         if bert:
-            made.copy_bert(Path(bert).expanduser())
+            made.copy_bert(expanded(bert))
         return made
 
     def forward(

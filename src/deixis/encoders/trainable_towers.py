@@ -1,4 +1,4 @@
-"""Towers trained with the head: pixels or word pieces in, what a method encodes from out."""
+"""Towers trained with the head: pixels or word pieces in, regions or token states out."""
 
 import math
 from typing import Any

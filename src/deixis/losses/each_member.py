@@ -1,4 +1,4 @@
-"""Every member of an ensemble learns by its own scores."""
+"""A loss applied to every member of an ensemble by its own scores."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,7 +12,7 @@ from deixis.types import Outputs
 
 
 class EachMember(Loss):
-    """The mean of one loss per member, each on the cosines of that member alone.
+    """The mean of one loss per member, each on only that member's cosines.
 
     *Needs*: single vectors that are the members' unit vectors side by side.
     *Relations*: with one member it is that member's loss. A loss on the joint score would train

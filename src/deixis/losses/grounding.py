@@ -1,4 +1,4 @@
-"""A phrase's map must lie where people say the phrase's thing is."""
+"""A phrase's map must be high where people say that its thing is."""
 
 from jaxtyping import Float
 from torch import Tensor

@@ -41,7 +41,7 @@ def hardest(
 
 @dataclass(frozen=True)
 class EveryThenHardest:
-    """All negatives for the first steps, then the hardest alone: VSE∞'s guard against collapse."""
+    """All negatives in the first steps, then only the hardest: VSE∞'s guard against collapse."""
 
     warmup: int
 

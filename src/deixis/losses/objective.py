@@ -18,7 +18,7 @@ class Loss(nn.Module, ABC):
 
 
 class ScoreLoss(Loss):
-    """A loss of scores and positives alone; it takes them as plain tensors, too.
+    """A loss of scores and positives only; it takes them as plain tensors, too.
 
     >>> import torch
     >>> from deixis.losses.triplet import Triplet

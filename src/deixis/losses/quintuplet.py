@@ -118,7 +118,7 @@ class Quintuplet(Loss):
 
 
 def needs_partners(objective: Objective) -> bool:
-    """Whether a term looks at pairs of mined items alone; OffTri does not, which spares a third."""
+    """Whether a term uses pairs of two mined items; OffTri does not, which saves a third."""
     return any(isinstance(t.loss, Quintuplet) and t.loss.quintuplets for t in objective.terms)
 
 

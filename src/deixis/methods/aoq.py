@@ -44,13 +44,13 @@ class AOQ(Method):
         return self.wrapped().model(sizes)
 
     def objective(self, sizes: Sizes) -> Objective:
-        """The base's terms with its ranking term swapped; its weight stays."""
+        """The base's terms with its ranking term replaced; the weight stays."""
         terms = self.wrapped().objective(sizes).terms
         ranks = [term for term in terms if term.name == "rank"]
         if len(ranks) != 1 or not isinstance(ranks[0].loss, Triplet | Matching | InfoNCE):
             raise RecipeError(
-                f"AOQ swaps a term that ranks all texts of a batch; '{self.base['name']}' has "
-                "none: its term is of labels, or ranks some texts apart from others"
+                f"AOQ replaces a loss that ranks all texts of a batch; '{self.base['name']}' has "
+                "none: its loss uses labels, or ranks some texts separately"
             )
         return Objective(*(self._swapped(term) if term in ranks else term for term in terms))
 

@@ -1,4 +1,4 @@
-"""BFAN: attention both ways, kept only where it is stronger than what surrounds it."""
+"""BFAN: attention both ways, kept only where it exceeds a threshold."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal

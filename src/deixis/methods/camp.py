@@ -14,7 +14,14 @@ from deixis.losses.miners import AnyThenHardest, hardest
 from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, methods
-from deixis.methods.released import WORDS, Checkpoint, Released, region_sizes, word_width
+from deixis.methods.released import (
+    WORDS,
+    Checkpoint,
+    Released,
+    only_built,
+    region_sizes,
+    word_width,
+)
 from deixis.similarity.camp_fusion import GatedFusion
 from deixis.similarity.camp_messages import MessageCosine
 from deixis.similarity.camp_released import ReleasedMessages
@@ -44,6 +51,10 @@ FUSION = {
     "fc_out.0.": "match.0.",
     "fc_out.3.": "match.2.",
 }
+
+
+# Of the released configurations; no weight would show that regions and words are scaled after all.
+BUILT = {"no_imgnorm": True, "no_txtnorm": True, "use_abs": False}
 
 
 @methods.register("camp")
@@ -98,7 +109,7 @@ class CAMP(Method):
 @methods.register("camp_released")
 @dataclass(frozen=True)
 class ReleasedCAMP(Method):
-    """The model of the released code, in its two stages: messages alone, then messages fused."""
+    """The model of the released code, in its two stages: messages only, then messages fused."""
 
     name: ClassVar[str] = "camp_released"
     paper: ClassVar[Paper] = PAPER
@@ -137,6 +148,7 @@ class ReleasedCAMP(Method):
         Its older modules, which have no ``weighted_…`` layers, are another model and are refused.
         """
         found.shape("sim.weighted_img_key_fc.weight")
+        only_built(found, BUILT)
         fused = found.has("sim.fc_out.")
         options = {
             "dim": found.shape("img_enc.fc.weight")[0],

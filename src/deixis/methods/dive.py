@@ -24,6 +24,7 @@ from deixis.methods.released import (
     CNN,
     Checkpoint,
     Released,
+    only_built,
     region_sizes,
     setting,
     word_width,
@@ -38,6 +39,19 @@ from deixis.similarity.set_similarity import (
 from deixis.types import Sizes
 
 SIDES = ("img_enc", "txt_enc")
+
+# What the published code calls its similarities, and options of it that no weight shows: the only
+# values built here, for every model and for those over regions, grids, words and BERT.
+SIMILARITIES = {"smooth_chamfer": "smooth_chamfer", "chamfer": "chamfer", "max": "mil"}
+BUILT = {
+    "spm_txt_pos_enc_type": "sine",
+    "spm_activation": "gelu",
+    "temperature_txt_scale": 1.0,
+    "img_res_first_pool": False,
+    "img_res_last_pool": False,
+}
+OVER_REGIONS = {"img_res_pool": "max", "spm_img_pos_enc_type": "none"}
+OVER_GRIDS = {"img_res_pool": "avg", "spm_img_pos_enc_type": "sine"}
 
 # The parts of the slot head, as the published code calls them and as they are called here.
 SLOTS = {
@@ -104,6 +118,8 @@ class DivE(Method):
         """Read a model of the published code, its CNN included; a CNN marks the grid models."""
         slots = "img_enc.spm.agg_block."
         sampled, grid = found.has(slots + "slots_mu"), found.has("img_enc.cnn.")
+        pooled = {"txt_pooling": "max" if found.has("txt_enc.bert.") else "rnn"}
+        only_built(found, BUILT | (OVER_GRIDS if grid else OVER_REGIONS) | pooled)
         iterations = found.count(slots + "layers.{}.")
         options = {
             "dim": found.shape("img_enc.fc.weight")[0],
@@ -113,6 +129,7 @@ class DivE(Method):
             "head_dim": found.shape(slots + "layers.0.0.fn.to_q.weight")[0] // SlotShape.heads,
             "start": "sampled" if sampled else "learned",
             "image": "grid" if grid else "regions",
+            "similarity": _similarity_of(found),
             "sharpness": float(setting(found, "temperature", cls.sharpness)),
             "margin": setting(found, "margin", cls.margin),
         }
@@ -169,6 +186,15 @@ class DivE(Method):
         if self.similarity == "smooth_chamfer":
             return SmoothChamfer(self.sharpness)
         return {"chamfer": Chamfer, "mil": BestPair, "mp": MatchProbability}[self.similarity]()
+
+
+def _similarity_of(found: Checkpoint) -> str:
+    """The similarity that the published evaluation scores by, which it calls a loss."""
+    name = setting(found, "loss", "smooth_chamfer")
+    if name not in SIMILARITIES:
+        named = ", ".join(SIMILARITIES)
+        raise RunError(f"this model is scored by loss = {name!r}: wanted one of {named}")
+    return SIMILARITIES[name]
 
 
 def _tied(found: Checkpoint, iterations: int) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from deixis.encoders.encoder import Encoder
 from deixis.encoders.image.regions_with_places import RegionsWithPlaces
-from deixis.encoders.sequence_position import IndexPosition
+from deixis.encoders.positions.sequence_position import IndexPosition
 from deixis.encoders.text.words_and_trace import EmbedderShape, WordsOnly
 from deixis.encoders.text.words_with_places import WordsWithPlaces
 from deixis.encoders.transformer import Transformer

@@ -1,4 +1,4 @@
-"""What semantic sharing is measured against: each modality alone, and both tied by consistency."""
+"""The baselines of semantic sharing: each modality alone, and both tied by consistency."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -22,7 +22,7 @@ from deixis.types import Sizes
 @methods.register("independent")
 @dataclass(frozen=True)
 class Independent(Method):
-    """Semantic sharing with nothing shared: a transformer and a classifier each, labels alone."""
+    """Semantic sharing without sharing: a transformer and a classifier each, trained on labels."""
 
     name: ClassVar[str] = "independent"
     paper: ClassVar[Paper] = SemanticSharing.paper
@@ -55,7 +55,7 @@ class Independent(Method):
 @methods.register("consistency")
 @dataclass(frozen=True)
 class Consistency(Independent):
-    """Independent towers, tied by what their labels say of every pair.
+    """Independent towers, tied by what their labels say about every pair.
 
     *Paper*: "consistency+" of the supplement, η = 0.1. Its loss is not printed; ours is DSCMR's
     pairwise term where sharing any label counts as alike.

@@ -87,7 +87,7 @@ class Method(ABC):
 
     @property
     def needs_start(self) -> str:
-        """Why a row must begin with an earlier one's weights; empty where it need not."""
+        """Why a row must start from an earlier row's weights; empty if it need not."""
         return ""
 
     @abstractmethod
@@ -100,8 +100,8 @@ class Method(ABC):
 
     @classmethod
     def released(cls, found: Checkpoint) -> Released:
-        """Read a checkpoint of the authors' own: which of its names is which of ours."""
-        raise RunError(f"no checkpoint of method '{cls.name}' was released that is known here")
+        """Read the authors' checkpoint: which of its names corresponds to which of ours."""
+        raise RunError(f"no released checkpoint of method '{cls.name}' is known here")
 
 
 methods: Registry[Method] = Registry("method")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
+from deixis.encoders.start_as_identity import start_as_identity
 from deixis.encoders.trunk import OnTrunk, Trunk
 from deixis.errors import RecipeError
 from deixis.losses.infonce import InfoNCE
@@ -17,7 +18,7 @@ from deixis.types import Sizes
 @methods.register("on_trunk")
 @dataclass(frozen=True)
 class OnTrunkMethod(Method):
-    """A method whose regions and words come through the trunk all methods share.
+    """A method whose regions and words come through the trunk that all methods share.
 
     Papers differ in features and batches as much as in ideas. Here all read the same, so that what
     is left between two rows is the idea. *Paper*: ours, after CLIP, whose loss may stand in.
@@ -35,14 +36,15 @@ class OnTrunkMethod(Method):
     text_hidden: int = 2048  # of the whole text's map; that of the whole image is linear
     image_dropout: float = 0.5
     text_dropout: float = 0.1
+    drop_whole: float = 0.0  # share of items of a batch whose whole is dropped, so that parts learn
     loss: Literal["own", "infonce"] = "infonce"  # of the ranking term
     temperature: float = 0.05
 
     def model(self, sizes: Sizes) -> Model:
         """The base's model, its towers over the trunk."""
         model = self.wrapped().model(replace(sizes, region=self.width, token=self.width))
-        images = Trunk(sizes.region, sizes.image, self.width, 0, self.image_dropout)
-        texts = Trunk(sizes.token, sizes.text, self.width, self.text_hidden, self.text_dropout)
+        images = self._trunk(sizes.region, sizes.image, 0, self.image_dropout)
+        texts = self._trunk(sizes.token, sizes.text, self.text_hidden, self.text_dropout)
         model.image, model.text = _over(images, model.image), _over(texts, model.text)
         return model
 
@@ -54,6 +56,9 @@ class OnTrunkMethod(Method):
         loss = InfoNCE(self.temperature)
         return Objective(*(replace(t, loss=loss) if t.name == "rank" else t for t in terms))
 
+    def _trunk(self, part: int, whole: int, hidden: int, dropout: float) -> Trunk:
+        return Trunk(part, whole, self.width, hidden, dropout, self.drop_whole)
+
     def wrapped(self) -> Method:
         """The method over the trunk."""
         load_all()
@@ -63,5 +68,6 @@ class OnTrunkMethod(Method):
 
 def _over(trunk: Trunk, encoder: Encoder) -> Encoder:
     if type(encoder) is not Encoder:
-        raise RecipeError("a trunk goes under towers of one body and one head")
+        raise RecipeError("a trunk needs towers of one body and one head")
+    start_as_identity(encoder)
     return Encoder(OnTrunk(trunk, encoder.body), encoder.head)

@@ -38,9 +38,10 @@ class PhrasePlaces(Method):
     image_dropout: float = 0.3  # channels a picture loses at a step, the same in every cell
     text_dropout: float = 0.1
     scale: float = 5.0  # length of phrase vectors at the start
-    weight: float = 2.0  # of the score, beside a text score over 0.05
+    weight: float = 2.5  # of the score, beside a text score over 0.05
     discount: float = 0.75  # how much of the phrase's presence anywhere is taken off
-    floor: float = 0.2  # bounds what a badly remembered place costs
+    floor: float = 0.1  # bounds what a badly remembered place costs
+    spread: float = 0.6  # in cells, of the error of memory that the score averages over; 0: none
 
     def model(self, sizes: Sizes) -> Model:
         """A linear map of cells, a perceptron over phrases, maps read under regions."""
@@ -51,9 +52,9 @@ class PhrasePlaces(Method):
         return Model(
             Encoder(cell, UnitParts()),
             Encoder(phrase, AllParts()),
-            PlaceMap(PlaceScore(self.weight, self.discount, self.floor)),
+            PlaceMap(PlaceScore(self.weight, self.discount, self.floor, self.spread)),
         )
 
     def objective(self, sizes: Sizes) -> Objective:
-        """Maps that lie where the human boxes are."""
+        """Maps that are high where the human boxes are."""
         return Objective(Term("ground", Grounding(self.members)))

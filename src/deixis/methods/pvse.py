@@ -14,7 +14,15 @@ from deixis.losses.sets.diversity import Diversity
 from deixis.losses.sets.mmd import MMD
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, methods
-from deixis.methods.released import CNN, Checkpoint, Released, region_sizes, setting, word_width
+from deixis.methods.released import (
+    CNN,
+    Checkpoint,
+    Released,
+    only_unit_vectors,
+    region_sizes,
+    setting,
+    word_width,
+)
 from deixis.similarity.set_similarity import BestPair
 from deixis.types import Sizes
 
@@ -78,6 +86,7 @@ class PVSE(Method):
     @classmethod
     def released(cls, found: Checkpoint) -> Released:
         """Read a model of the published code, its CNN included."""
+        only_unit_vectors(found)
         options = {
             "dim": found.shape("img_enc.fc.weight")[0],
             **word_width(found),

@@ -1,4 +1,4 @@
-"""What a method must say of the checkpoints its authors released."""
+"""How a method describes its authors' released checkpoints, so that they can be read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class Checkpoint:
         return any(name.startswith(prefix) for name in self.weights)
 
     def count(self, pattern: str) -> int:
-        """How many of a numbered run of modules there are, ``{}`` standing for the number.
+        """How many of a numbered series of modules there are; ``{}`` marks the number.
 
         Counted from 0, or from 1 where there is no 0.
         """
@@ -45,13 +45,17 @@ class Released:
     """A checkpoint in a method's own words: its options, its sizes, and which name is which.
 
     ``names`` maps the beginnings of published names to those of ours; two of ours may share one.
-    ``left`` are beginnings of names that carry nothing the model uses.
+    ``left`` are beginnings of names that carry nothing the model uses. ``shown`` says what the CNN
+    inside is and how it sees pictures, where a folder of its architecture is rarely at hand; the
+    names in ``blue_first`` are of convolutions over blue, green and red, which here are red first.
     """
 
     options: dict[str, Any]
     sizes: Sizes
     names: Mapping[str, str | tuple[str, ...]]
     left: tuple[str, ...] = ()
+    shown: Mapping[str, Any] = field(default_factory=dict)
+    blue_first: tuple[str, ...] = ()
 
     def renamed(self, weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
         """The weights by our names; one that has no place here is refused, not dropped."""
@@ -63,8 +67,9 @@ class Released:
             if published is None:
                 raise RunError(f"nothing here is the checkpoint's '{name}'; is it of this method?")
             ours = self.names[published]
+            own = value.flip(1) if name in self.blue_first else value
             for prefix in (ours,) if isinstance(ours, str) else ours:
-                state[prefix + name.removeprefix(published)] = value
+                state[prefix + name.removeprefix(published)] = own
         return state
 
 
@@ -90,9 +95,15 @@ def word_width(found: Checkpoint) -> dict[str, int]:
     )
 
 
-# Options of VSE++, and of what grew out of it, that change vectors or scores and not one weight:
-# without this list such a model would be adopted and rank wrongly.
-UNBUILT = {"measure": "order", "use_abs": True, "no_imgnorm": True, "no_txtnorm": True}
+# Options of VSE++ and PVSE, and of what grew out of them, that change vectors or scores and not one
+# weight: without this list such a model would be adopted and rank wrongly.
+UNBUILT = {
+    "measure": "order",
+    "order": True,
+    "use_abs": True,
+    "no_imgnorm": True,
+    "no_txtnorm": True,
+}
 
 
 def only_unit_vectors(found: Checkpoint) -> None:
@@ -100,11 +111,21 @@ def only_unit_vectors(found: Checkpoint) -> None:
     for name, value in UNBUILT.items():
         if setting(found, name, None) == value:
             raise RunError(
-                f"this model was trained with {name} = {value!r}, which is not built here: "
+                f"this model was trained with {name} = {value!r}, which is not supported: "
                 "wanted one that compares unit vectors by their cosine"
             )
 
 
+def only_built(found: Checkpoint, built: Mapping[str, Any]) -> None:
+    """Refuse a model whose options differ from the only values built, where no weight shows it."""
+    for name, value in built.items():
+        if setting(found, name, value) != value:
+            raise RunError(
+                f"this model was trained with {name} = {setting(found, name, value)!r}: wanted "
+                f"{value!r}, the only value built here"
+            )
+
+
 def setting(found: Checkpoint, name: str, otherwise: Any) -> Any:
-    """One of the authors' options, or what the paper says where the file does not."""
+    """One of the authors' options, or the paper's value if the file has none."""
     return found.settings.get(name, otherwise)

@@ -69,7 +69,9 @@ class SCAN(Method):
         pools = {"LogSumExp": "lse", "Mean": "mean"}
         pool = setting(found, "agg_func", "LogSumExp")
         if pool not in pools or setting(found, "raw_feature_norm", CLIPPED) != CLIPPED:
-            raise RunError(f"this model pools by {pool!r} or has another norm; neither is built")
+            raise RunError(
+                f"this model pools by {pool!r} or has another norm; neither is supported"
+            )
         options = {
             "dim": found.shape("img_enc.fc.weight")[0],
             **word_width(found),

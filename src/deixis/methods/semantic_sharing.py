@@ -1,4 +1,4 @@
-"""Semantic sharing: one transformer and one classifier read both modalities; labels are the tie."""
+"""Semantic sharing: one transformer and one classifier for both modalities, trained on labels."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -56,7 +56,7 @@ class SemanticSharing(Method):
         return Model(image, text, Cosine())
 
     def objective(self, sizes: Sizes) -> Objective:
-        """The label loss; masked prediction and the pairwise ties where their weight is not 0."""
+        """The label loss; masked prediction and the pairwise terms if their weight is not 0."""
         label: Loss = LabelCrossEntropy() if self.labels_from == "pooled" else LabelAgreement()
         terms = [Term("labels", label)]
         if self.masked:

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from deixis.encoders.box_embedding import BoxCode, BoxReading
 from deixis.encoders.encoder import Encoder, Head
 from deixis.encoders.image.dual_image import DualImage
 from deixis.encoders.image.placed_regions import ConcatenatedRegions, PlacedRegions
-from deixis.encoders.sequence_position import IndexPosition, TimePosition
+from deixis.encoders.positions.box_embedding import BoxCode, BoxReading
+from deixis.encoders.positions.sequence_position import IndexPosition, TimePosition
 from deixis.encoders.text.optional_trace import OptionalTrace
 from deixis.encoders.text.words_and_trace import (
     EmbedderShape,

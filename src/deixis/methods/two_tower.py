@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from deixis.encoders.encoder import Body, Encoder
-from deixis.encoders.members import Members
+from deixis.encoders.ensemble import Members
 from deixis.encoders.pooled_vector import PooledVector, perceptron
 from deixis.heads.pooling import MeanPool
 from deixis.losses.each_member import EachMember

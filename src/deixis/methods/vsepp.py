@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from deixis.encoders.encoder import Encoder
-from deixis.encoders.projection import Projection
+from deixis.encoders.projection import Projection, UnitMeanProjection
 from deixis.encoders.text.gru import GRU
 from deixis.heads.pooling import LastPool, MeanPool
 from deixis.losses.miners import EveryThenHardest, every
@@ -12,6 +12,7 @@ from deixis.losses.objective import Objective, Term
 from deixis.losses.triplet import Triplet
 from deixis.methods.model import Method, Model, Paper, methods
 from deixis.methods.released import (
+    CNN,
     WORDS,
     Checkpoint,
     Released,
@@ -39,12 +40,14 @@ class VSEPP(Method):
     dim: int = 1024
     word_dim: int = 300
     margin: float = 0.2
+    image: Literal["regions", "whole"] = "regions"  # whole: averaged at unit length, then projected
     negatives: Literal["hardest", "every"] = "hardest"  # every: the paper's VSE0
     warmup: int = 0  # steps over every negative before the hardest alone, against collapse
 
     def model(self, sizes: Sizes) -> Model:
         """Project → mean against GRU → last; texts with frozen states are projected, too."""
-        image = Encoder(Projection(sizes.region, self.dim), MeanPool())
+        project = Projection if self.image == "regions" else UnitMeanProjection
+        image = Encoder(project(sizes.region, self.dim), MeanPool())
         if sizes.token:
             return Model(image, Encoder(Projection(sizes.token, self.dim), MeanPool()), Cosine())
         text = Encoder(GRU(sizes.vocabulary, self.word_dim, self.dim, both_ways=False), LastPool())
@@ -57,13 +60,14 @@ class VSEPP(Method):
 
     @classmethod
     def released(cls, found: Checkpoint) -> Released:
-        """Read a model of precomputed image vectors: one region per image, its projection alone."""
+        """Read a model of precomputed vectors, one region per image, or one over its own CNN."""
         only_unit_vectors(found)
         options = {
             "dim": found.shape("img_enc.fc.weight")[0],
             **word_width(found),
             "margin": setting(found, "margin", cls.margin),
+            "image": "whole" if found.has("img_enc.cnn.") else "regions",
             "negatives": "hardest" if setting(found, "max_violation", True) else "every",
         }
-        names = {"img_enc.fc.": "image.body.linear.", **WORDS}
+        names = {"img_enc.cnn.": CNN, "img_enc.fc.": "image.body.linear.", **WORDS}
         return Released(options, region_sizes(found), names)

@@ -6,13 +6,16 @@ from deixis.data.batches.augmented import AugmentedBatches
 from deixis.data.batches.masked import MaskedBatches
 from deixis.data.batches.pairs import PairBatches
 from deixis.data.batches.streams import stream
+from deixis.features.words.masking import Masking
 from made import made_dataset
 
 
 def test_a_dropped_region_says_nothing_about_a_masked_one():
     pairs = PairBatches(made_dataset(), 24, seed=3)
     whole = pairs.at(0).images
-    dropped = AugmentedBatches(pairs, 0.5, 0.0, vocabulary=30, seed=3).at(0).images
+    dropped = (
+        AugmentedBatches(pairs, 0.5, 0.0, masking=Masking.of_vocabulary(30), seed=3).at(0).images
+    )
     masked = MaskedBatches(pairs, 0.5, seed=3).at(0)
     assert masked.masked is not None
     left = (whole.mask & ~masked.masked.regions).sum(dim=1)  # kept by the mask, per image

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from deixis.data.groundings.remembered import SIZES, moved_boxes
+from deixis.data.groundings.remembered_places import SIZES, moved_boxes
 from deixis.types import Batch
 
 

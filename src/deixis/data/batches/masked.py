@@ -14,7 +14,7 @@ from deixis.types import Batch, MaskedInputs
 
 @dataclass(frozen=True)
 class MaskedBatches:
-    """A share of the regions is zero and of the words the mask word, again at every step.
+    """Zeroes a share of the regions and masks a share of the words, anew at every step.
 
     Special words are never hidden. *Paper*: semantic sharing 2021 hides 15 %.
     """
@@ -28,7 +28,7 @@ class MaskedBatches:
         return len(self.batches)
 
     def at(self, step: int) -> Batch:
-        """The batch of a step, with what is hidden beside it."""
+        """The batch of a step, together with what is masked in it."""
         batch: Batch = self.batches.at(step)
         random = stream(self.seed, step, "mask")
         images, texts = batch.images, batch.texts

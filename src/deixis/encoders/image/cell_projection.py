@@ -32,7 +32,7 @@ class CellProjection(nn.Module):
         values = batch.values
         if self.training and self.dropout:
             kept = torch.full_like(values[:, :1], 1.0 - self.dropout)
-            values = values * torch.bernoulli(kept) / (1.0 - self.dropout)
+            values = values * (torch.bernoulli(kept) / (1.0 - self.dropout))
         cells, mask = on_cells(self.cell(values), batch)
         return l2_normalise(cells.unflatten(-1, (self.members, -1))).flatten(-2), mask
 

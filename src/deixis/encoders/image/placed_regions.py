@@ -1,10 +1,10 @@
-"""Regions that know their place, through a transformer."""
+"""Regions with their boxes, through a transformer."""
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.box_embedding import (
+from deixis.encoders.positions.box_embedding import (
     BoxCode,
     BoxEmbedding,
     BoxVector,
@@ -72,7 +72,7 @@ class ConcatenatedRegions(nn.Module):
 
 
 def boxes_of(batch: Regions) -> Float[Tensor, "image region 5"]:
-    """Where the regions lie; features that do not say are refused."""
+    """The boxes of regions; features without boxes are refused."""
     if batch.boxes is None:
         raise RecipeError("this encoder needs regions with boxes; choose features with boxes")
     return batch.boxes

@@ -1,12 +1,12 @@
-"""Regions as what they show beside where they are."""
+"""Regions as two vectors side by side: what they show and where they are."""
 
 import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.box_embedding import feed_forward
 from deixis.encoders.image.placed_regions import boxes_of
-from deixis.encoders.place_bumps import WIDTH, PlaceBumps
+from deixis.encoders.positions.box_embedding import feed_forward
+from deixis.encoders.positions.place_bumps import WIDTH, PlaceBumps
 from deixis.types import Regions, Tokens
 
 

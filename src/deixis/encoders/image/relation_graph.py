@@ -1,4 +1,4 @@
-"""Regions that reason about one another: the relation graph of VSRN."""
+"""The relation graph of VSRN: every region is updated by its relations to all others."""
 
 import torch
 from jaxtyping import Bool, Float

@@ -1,4 +1,4 @@
-"""Grid cells left out at random in training, behind a tower that is trained along."""
+"""Grid cells dropped at random in training, after a tower that is trained as well."""
 
 import torch
 from jaxtyping import Bool, Float

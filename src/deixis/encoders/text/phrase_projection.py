@@ -1,4 +1,4 @@
-"""A phrase with the region it is pointed at."""
+"""A phrase as a vector for maps over cells, with the region that was pointed at."""
 
 import math
 
@@ -49,7 +49,7 @@ class PhraseProjection(nn.Module):
 
 
 def regions_of_trace(trace: Trace) -> Float[Tensor, "text 81"]:
-    """The share of each cell in the union of a text's boxes; ``features.places.region`` in torch.
+    """The share of each cell in the union of a text's boxes: ``pointed_region`` in torch.
 
     A box without area within the picture points nowhere.
     """

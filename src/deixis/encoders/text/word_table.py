@@ -6,7 +6,7 @@ from deixis.errors import RecipeError
 
 
 class WordTable(nn.Embedding):
-    """An embedding of words; a class of its own, to tell it from embeddings of positions."""
+    """A word embedding; its own class distinguishes it from embeddings of positions."""
 
     def __init__(self, vocabulary: int, dim: int) -> None:
         if vocabulary < 1:

@@ -8,14 +8,14 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.box_embedding import (
+from deixis.encoders.positions.box_embedding import (
     BoxCode,
     BoxEmbedding,
     BoxVector,
     bind_to_place,
     feed_forward,
 )
-from deixis.encoders.sequence_position import evenly_paced_times
+from deixis.encoders.positions.sequence_position import evenly_paced_times
 from deixis.encoders.text.word_table import WordTable
 from deixis.encoders.transformer import Transformer
 from deixis.types import Regions, Tokens, Trace

@@ -1,4 +1,4 @@
-"""Words as what they name beside where it is: said, or pointed at while it was said."""
+"""Words as two vectors side by side: what they name and where, by words or by pointing."""
 
 from typing import ClassVar
 
@@ -6,13 +6,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from deixis.encoders.place_bumps import WIDTH, PlaceBumps
+from deixis.encoders.positions.place_bumps import WIDTH, PlaceBumps
 from deixis.encoders.text.words_and_trace import WordsOnly, boxes_of_words
 from deixis.types import Regions, Tokens
 
 
 class WordsWithPlaces(nn.Module):
-    """Contextual words, and for each a place: what the words say of it and what was drawn.
+    """Contextual words, each with a place: from the words and from what was drawn.
 
     *Formula*: ``[A h; B h + W code(box)]`` with h from the query transformer; a word without a box
     has ``[A h; B h]``. The length of a word says how much it counts.
