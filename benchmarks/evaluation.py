@@ -1,4 +1,4 @@
-"""Judging 5,000 images × 25,000 texts: ours beside the loop papers ship and the ECCV package."""
+"""Evaluating 5,000 images × 25,000 texts: beside the published loop and the ECCV package."""
 
 import warnings
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Extraction against plain torch, against its own parts, and against reading the cache."""
+"""Feature extraction compared with plain torch, with its own parts and with reading the cache."""
 
 import tempfile
 from collections.abc import Callable
@@ -16,9 +16,9 @@ from deixis.features.backbones.onnx_graph import package_folder
 from deixis.features.store.extract import extract_images
 from deixis.features.store.packed import PackedRegions
 
-PICTURES, WIDTH, HEIGHT = 32, 640, 480
+PICTURES, WIDTH, HEIGHT = 128, 640, 480  # two blocks of extraction
 BATCH = 8
-ROUNDS = 5
+ROUNDS = 3
 TINY = {"PICTURES": 4, "BATCH": 2, "ROUNDS": 1}
 
 

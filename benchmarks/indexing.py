@@ -5,7 +5,6 @@
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -17,38 +16,35 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.full_decode_encoder import full_decode_encoder, in_32_bits
-from benchmarks.harness import Figure, Timed, interleaved, speed_up
+from benchmarks.harness import Figure, interleaved, speed_up
 from deixis.search.encoders.load_encoder import PHOTOS, load_encoder
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.library.library_store import LibraryStore
 
 PHOTOGRAPHS = 500
 SIZES = ((320, 240), (1600, 1200))
-SEARCHES = 5
-TINY = {"PHOTOGRAPHS": 3, "SEARCHES": 1}
-VERB = "from deixis.cli.command import main; main()"
+TINY = {"PHOTOGRAPHS": 3}
 
 
 def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         ours, theirs = load_encoder(PHOTOS), full_decode_encoder(in_32_bits(folder / "run"))
-        found, libraries = [], []
+        found = []
         for kind, pictures in _folders(folder).items():
             for encoder in (ours, theirs):  # graphs are loaded before anything counts
                 encoder.encode_image([sorted(pictures.iterdir())[0]])
             fast, slow = interleaved(
                 1,
-                partial(_indexed, pictures, folder / f"{kind} ours", ours),
-                partial(_indexed, pictures, folder / f"{kind} theirs", theirs),
+                partial(indexed, pictures, folder / f"{kind} ours", ours),
+                partial(indexed, pictures, folder / f"{kind} theirs", theirs),
             )
             label = f"indexing {len(list(pictures.iterdir()))} {kind} per core, times 32 bits"
             found.append(speed_up(label, fast, slow, 2.5))
-            libraries = [fast.result, slow.result]
-        return [*found, _two_cores(pictures, folder), _cold_search(*libraries)]
+        return [*found, _two_cores(pictures, folder)]
 
 
-def _indexed(pictures: Path, library: Path, encoder: SearchEncoder) -> Path:
+def indexed(pictures: Path, library: Path, encoder: SearchEncoder) -> Path:
     with LibraryStore.open_or_create(library, encoder) as store:
         store.add([pictures], encoder)
     return library
@@ -73,36 +69,6 @@ def _two_cores(pictures: Path, folder: Path) -> Figure:
     )
 
 
-def _cold_search(ours: Path, theirs: Path) -> Figure:
-    """CPU time of the command from its start to its end; each ran once before it counts."""
-    spent: dict[Path, list[float]] = {ours: [], theirs: []}
-    for _ in range(SEARCHES + 1):
-        for library, seconds in spent.items():
-            before = _children()
-            _verb("search", "a dog running in the snow", "--library", str(library))
-            seconds.append(_children() - before)
-    fast, slow = (Timed(None, float(np.median(spent[one][1:]))) for one in (ours, theirs))
-    detail = f"{fast.seconds:.2f} s beside {slow.seconds:.2f} s"
-    value = fast.seconds / slow.seconds
-    return Figure("a cold search, share of 32 bits", value, 0.6, "lower", detail=detail)
-
-
-def _children() -> float:
-    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return spent.ru_utime + spent.ru_stime
-
-
-def _verb(*words: str) -> None:
-    command = [sys.executable, "-c", VERB, *words]
-    subprocess.run(command, check=True, capture_output=True, env=_variables())
-
-
-def _variables() -> dict[str, str]:
-    """Bytecode is kept, as an installed package has it."""
-    kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    return kept | {"PYTHONPYCACHEPREFIX": str(Path(tempfile.gettempdir()) / "deixis-bytecode")}
-
-
 def _folders(folder: Path) -> dict[str, Path]:
     """Real photographs where some are named; else simulated ones, small and as cameras make them.
 
@@ -110,18 +76,18 @@ def _folders(folder: Path) -> dict[str, Path]:
     """
     named = os.environ.get("DEIXIS_PHOTOGRAPHS")
     if not named:
-        return {f"of {w} × {h}": _drawn(folder / f"drawn{w}", w, h) for w, h in SIZES}
+        return {f"of {w} × {h}": drawn(folder / f"drawn{w}", PHOTOGRAPHS, w, h) for w, h in SIZES}
     (folder / "named").mkdir()
     for path in sorted(Path(named).glob("*.jpg"))[:PHOTOGRAPHS]:
         shutil.copyfile(path, folder / "named" / path.name)
     return {"named photographs": folder / "named"}
 
 
-def _drawn(folder: Path, width: int, height: int) -> Path:
+def drawn(folder: Path, count: int, width: int, height: int) -> Path:
     """Simulated photographs: smooth noise of many sizes."""
     folder.mkdir()
     random = np.random.default_rng(0)
-    for number in range(PHOTOGRAPHS):
+    for number in range(count):
         layers = [random.integers(0, 256, (side, side, 3), dtype=np.uint8) for side in (4, 16, 64)]
         grown = [Image.fromarray(layer).resize((width, height)) for layer in layers]
         mixed = Image.blend(Image.blend(grown[0], grown[1], 0.4), grown[2], 0.2)

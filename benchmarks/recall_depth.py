@@ -10,13 +10,14 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import torch
 from numpy import ndarray
 
+from deixis.data.batches.collate import regions_of
 from deixis.data.dataset import Dataset
 from deixis.data.groundings.read_groundings import read_groundings
 from deixis.evaluation.places.drawn_regions import REMEMBERED, remembered
 from deixis.evaluation.places.pointed_texts import PointedTexts
-from deixis.features.backbones.onnx_graph import session_of
 from deixis.features.places.phrase_inputs import phrase_inputs
 from deixis.features.store.packed import PackedRegions, offsets_of
 from deixis.runs.advance import silent
@@ -27,7 +28,6 @@ from deixis.runs.prepare import prepare_split
 from deixis.runs.run import Run
 from deixis.runs.text_bank import Bank
 from deixis.search.encoders.load_encoder import load_encoder
-from deixis.search.encoders.onnx_encoder import run_graph
 from deixis.search.places.place_ranking import recall_depth
 from deixis.search.places.place_reader import PlaceReader
 
@@ -71,7 +71,9 @@ def _vectors(run: Path, dataset: Dataset) -> ndarray:
     assert pooled is not None
     own = np.asarray(pooled[dataset.images], dtype=np.float32)
     packed = PackedRegions(own, offsets_of([1] * len(own)), None, own)
-    images = run_graph(session_of(Run(run).path("onnx") / "image.onnx"), packed).vectors[:, 0]
+    with torch.no_grad():
+        seen = Run(run).matcher.model.image.eval()(regions_of(packed, np.arange(len(own))))
+    images = seen.vectors[:, 0].numpy()
     popular = Bank.read(Run(run).path("bank")).popularity(images)
     return np.concatenate([images, -popular[:, None]], axis=1).astype(np.float32)
 

@@ -11,6 +11,7 @@ from PIL import Image
 
 from benchmarks.harness import Figure, Timed, extra_memory, interleaved
 from deixis.features.backbones.efficientnet_lite import Lite0
+from deixis.features.store.exif import Shot
 from deixis.neighbours.certified import Certified
 from deixis.neighbours.exact import Exact
 from deixis.search.encoders.embedded_parts import EmbeddedParts, EncodedFiles
@@ -130,6 +131,8 @@ def filled(folder: Path, encoder: Seen, vectors: ndarray) -> None:
         generation: Generation = library.generation
         assert generation.header == GenerationHeader(encoder.identity, encoder.source, encoder.dim)
         generation.write(dict(zip(names, vectors[:, None], strict=True)), entries, [])
+        with generation.manifest.writing():  # else it is a library from before they were kept
+            generation.manifest.facts.add_shots(dict.fromkeys(names, Shot()))
 
 
 def searched(folder: Path) -> None:

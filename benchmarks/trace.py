@@ -1,4 +1,4 @@
-"""One narrated query through a seed-size tower, beside scoring it over 100,000 cached images."""
+"""One narrated query through a tower of the published size, and scoring 100,000 cached images."""
 
 import numpy as np
 import torch

@@ -26,6 +26,15 @@ def test_full_blocks_are_kept_and_read_again(tmp_path, vectors):
     assert {file.name: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == kept
 
 
+def test_smaller_blocks_of_an_earlier_version_are_replaced(tmp_path, vectors):
+    list(eight_bit_blocks(vectors, 50, tmp_path))
+    fresh = list(eight_bit_blocks(vectors, 100, None))
+    found = list(eight_bit_blocks(vectors, 100, tmp_path))
+    assert all(same(*pair) for pair in zip(fresh, found, strict=True))
+    kept = sorted(file.name for file in tmp_path.iterdir())
+    assert kept == ["000000.safetensors", "000001.safetensors"]
+
+
 @pytest.mark.parametrize("damage", ["cut", "empty", "other vectors"])
 def test_a_block_that_does_not_fit_is_made_again(tmp_path, vectors, damage):
     list(eight_bit_blocks(vectors, 100, tmp_path))

@@ -20,7 +20,9 @@ def test_products_without_saturation_are_exact(rows, dim):
     left = random.integers(-127, 128, (4, dim)).astype(np.int8)
     right = random.integers(-127, 128, (dim, rows)).astype(np.int8)
     wanted = left.astype(np.int64) @ right.astype(np.int64)
-    assert np.array_equal(IntegerProduct(right, "unsigned")(left), wanted)
+    room = np.empty(wanted.size, np.float32)
+    found = IntegerProduct(right, np.ones(rows, np.float32), "unsigned")(left, room)
+    assert np.array_equal(found, wanted)
 
 
 def test_what_a_child_process_found_is_kept(own_cache, monkeypatch):

@@ -8,7 +8,6 @@ equal those of ``Exact``, always.
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Float32
 from numpy import ndarray
 
 from deixis.neighbours import exact
@@ -17,6 +16,7 @@ from deixis.neighbours.exact import groups, joined
 from deixis.neighbours.integer_product import Layout
 from deixis.neighbours.neighbours import Neighbours
 from deixis.neighbours.shortlist import Best, Shortlist
+from deixis.shapes import Bool, Float32
 
 AGAIN = 10  # where more than one row in ten may be among the best, a plain pass takes no longer
 
@@ -50,17 +50,19 @@ class Certified:
     def _best(
         self, queries: Float32[ndarray, "query dim"], k: int, allowed: Bool[ndarray, " row"]
     ) -> list[Best]:
-        shortlist, coded = Shortlist(queries, k, len(allowed)), self._scan.coded(queries)
+        plain = self._scan.plain
+        shortlist, coded = Shortlist(plain.vectors, queries, k), self._scan.coded(queries)
+        room = self._scan.room(coded)
         for first in range(0, len(allowed), exact.ROWS):
             there = allowed[first : first + exact.ROWS]
             if there.any():
-                shortlist.see(self._scan.estimates(coded, first), first, there)
-        found, plain = shortlist.candidates(), self._scan.plain
+                shortlist.see(self._scan.estimates(coded, first, room), first, there)
+        found = shortlist.candidates()
         many = [len(rows) > max(len(allowed) // AGAIN, 4 * k) for rows, _ in found]
         self.plain, self.certified = self.plain + sum(many), self.certified + many.count(False)
         again = plain.search(queries[many], k, allowed)
         passed = iter(zip(again.rows, again.scores, strict=True))
         return [
-            next(passed) if many[query] else shortlist.best(plain.vectors, query, some)
+            next(passed) if many[query] else shortlist.best(query, some)
             for query, some in enumerate(found)
         ]

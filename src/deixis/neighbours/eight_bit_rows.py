@@ -6,12 +6,14 @@ rounding error e. A query is ``q = t·p + f`` likewise. Then
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float32, Float64, Int8, Int32
 from numpy import ndarray
 
-from deixis.neighbours.shortlist import Estimates, norms
+from deixis.neighbours.estimates import Bounds, Estimates
+from deixis.neighbours.inner_products import norms
+from deixis.shapes import Float32, Float64, Int8
 
 ROUNDING = 1e-6  # relative; room for the few float32 operations around a product
 TINY = 1e-35  # absolute, where numbers are so small that they may become zero
@@ -67,7 +69,7 @@ def _lengths(values: Float64[ndarray, "row dim"]) -> Float64[ndarray, " row"]:
     return np.sqrt(np.square(values).sum(axis=1))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RowErrors:
     """What turns products with the codes of a block of rows into bounded scores."""
 
@@ -77,19 +79,32 @@ class RowErrors:
     longest: float  # of the coded rows
 
     def estimates(
-        self, queries: EightBitQueries, products: Int32[ndarray, "code row"]
+        self, queries: EightBitQueries, products: Float32[ndarray, "code row"]
     ) -> Estimates:
-        """Scores of every row from the products of codes, with the largest error each can have."""
-        values = products.astype(np.float32)
+        """Scores of every row with the largest error each can have.
+
+        From the products of codes, times the scale of their rows; in their place.
+        """
+        values = products
         if queries.twice:
             count = len(queries.exact)
-            values = values[:count] * np.float32(2 * STEPS) + values[count:]
-        values *= self.scale
-        centre = self.centre.astype(np.float64)
-        whole = self.longest + float(self.error.max()) + float(np.linalg.norm(centre))
-        slack = queries.error * self.longest + queries.length * whole * ROUNDING + TINY
-        shift = queries.exact @ centre
-        return Estimates(values, queries.scale, shift, queries.length, self.error, slack)
+            values = products[:count]
+            values *= np.float32(2 * STEPS)
+            values += products[count:]
+        slack = queries.error * self.longest + queries.length * self._whole * ROUNDING + TINY
+        shift = queries.exact @ self.centre.astype(np.float64)
+        length, error = queries.length, self.largest_error
+        return Estimates(values, Bounds(queries.scale, shift, length, self.error, error, slack))
+
+    @cached_property
+    def largest_error(self) -> float:
+        """The largest of all errors."""
+        return float(self.error.max())
+
+    @cached_property
+    def _whole(self) -> float:
+        """No row is longer."""
+        return self.longest + self.largest_error + float(np.linalg.norm(self.centre))
 
 
 def quantise_rows(

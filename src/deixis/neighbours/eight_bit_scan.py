@@ -3,16 +3,17 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxtyping import Float32
+import numpy as np
 from numpy import ndarray
 
 from deixis.neighbours import exact
 from deixis.neighbours.eight_bit_rows import EightBitQueries, RowErrors, quantise_queries
 from deixis.neighbours.eight_bit_store import eight_bit_blocks
+from deixis.neighbours.estimates import Estimates
 from deixis.neighbours.exact import Exact
 from deixis.neighbours.integer_layout import integer_layout
 from deixis.neighbours.integer_product import IntegerProduct, Layout, return_freed_memory
-from deixis.neighbours.shortlist import Estimates
+from deixis.shapes import Float32, Int8
 
 FEWEST = 8192  # rows below which a pass in float32 takes no longer
 TRIMMED = 8  # blocks after which memory is handed back
@@ -24,9 +25,13 @@ class _Block:
     product: IntegerProduct
     errors: RowErrors
 
+    @classmethod
+    def of(cls, codes: Int8[ndarray, "dim row"], errors: RowErrors, layout: Layout) -> "_Block":
+        return cls(IntegerProduct(codes, errors.scale, layout), errors)
+
 
 class EightBitScan:
-    """Rows in eight bits beside the rows themselves; few rows stay in float32 alone.
+    """Rows in eight bits beside the rows themselves; few rows are kept only in float32.
 
     So do all rows where no integer kernel works, and blocks of very large or small numbers.
     """
@@ -44,7 +49,7 @@ class EightBitScan:
         layout = layout or integer_layout()
         if layout is not None:
             for block in eight_bit_blocks(vectors, exact.ROWS, folder):
-                self._blocks.append(block and _Block(IntegerProduct(block[0], layout), block[1]))
+                self._blocks.append(block and _Block.of(*block, layout))
                 if len(self._blocks) % TRIMMED == 0:
                     return_freed_memory()
             return_freed_memory()
@@ -64,9 +69,15 @@ class EightBitScan:
         twice = len(queries) <= FEW or bool(blurred.any())
         return quantise_queries(queries, twice=True) if twice else once
 
-    def estimates(self, queries: EightBitQueries, first: int) -> Estimates:
-        """The scores of the block of rows that begins at ``first``."""
+    def room(self, queries: EightBitQueries) -> Float32[ndarray, " number"]:
+        """Memory for the estimates of one block, taken once and used for block after block."""
+        return np.empty(len(queries.codes) * min(exact.ROWS, len(self.plain.vectors)), np.float32)
+
+    def estimates(
+        self, queries: EightBitQueries, first: int, room: Float32[ndarray, " number"]
+    ) -> Estimates:
+        """The scores of the block of rows that begins at ``first``, kept in a room of ``room``."""
         block = self._blocks[first // exact.ROWS] if self._blocks else None
         if block is None or queries.length.max(initial=0) > exact.LARGEST:
             return self.plain.estimates(queries.exact, first)
-        return block.errors.estimates(queries, block.product(queries.codes))
+        return block.errors.estimates(queries, block.product(queries.codes, room))

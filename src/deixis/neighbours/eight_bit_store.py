@@ -2,15 +2,16 @@
 
 import mmap
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32, Int8
 from numpy import ndarray
 
 from deixis.files import write_atomic
 from deixis.neighbours.eight_bit_rows import RowErrors, quantise_rows
+from deixis.shapes import Float32, Int8
 
 FOLDER = "eight-bit"
 FORMAT = "2"
@@ -41,6 +42,16 @@ def eight_bit_blocks(
                 _write(path, block, print_)
             _forget(rows)
         yield block
+    if folder is not None:
+        _remove_others(folder, len(vectors) // size)
+
+
+def _remove_others(folder: Path, count: int) -> None:
+    """Remove files beyond the number of blocks: an earlier version kept smaller ones."""
+    for path in folder.glob("*.safetensors"):
+        if path.stem >= f"{count:06}":
+            with suppress(OSError):  # a library may lie where only its owner writes
+                path.unlink()
 
 
 def _forget(rows: Float32[ndarray, "row dim"]) -> None:

@@ -3,13 +3,15 @@
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
+from deixis.neighbours.estimates import Bounds, Estimates
+from deixis.neighbours.inner_products import norms
 from deixis.neighbours.neighbours import Neighbours
-from deixis.neighbours.shortlist import Best, Estimates, Shortlist, norms
+from deixis.neighbours.shortlist import Best, Shortlist
+from deixis.shapes import Bool, Float32, Int64
 
-ROWS = 16384  # of a block
+ROWS = 32768  # of a block: smaller ones cost a single query as much again as the scan itself
 QUERIES = 64  # answered together
 SCORES = 2**24  # estimates kept at once, which bounds the memory
 UNIT = 2.0**-24  # the relative error of one rounded float32 operation
@@ -40,13 +42,13 @@ class Exact:
     ) -> list[Best]:
         if k == 0:
             return [NOTHING] * len(queries)
-        shortlist = Shortlist(queries, k, len(allowed))
+        shortlist = Shortlist(self.vectors, queries, k)
         for first in range(0, len(allowed), ROWS):
             there = allowed[first : first + ROWS]
             if there.any():
                 shortlist.see(self.estimates(queries, first), first, there)
         found = enumerate(shortlist.candidates())
-        return [shortlist.best(self.vectors, query, some) for query, some in found]
+        return [shortlist.best(query, some) for query, some in found]
 
     def estimates(self, queries: Float32[ndarray, "query dim"], first: int) -> Estimates:
         """The scores of a block of rows, with the error of a product in float32."""
@@ -57,11 +59,14 @@ class Exact:
         one, none = np.ones(len(queries)), np.zeros(len(queries))
         if max(longest, lengths.max()) > LARGEST:  # nothing is known: every row is scored again
             unknown = np.zeros((len(queries), len(rows)), np.float32)
-            return Estimates(unknown, one, none, none, unknown[0], one * np.inf)
+            errors = np.zeros(len(rows), np.float32)
+            return Estimates(unknown, Bounds(one, none, none, errors, 0.0, one * np.inf))
         # However a sum of products is ordered, it errs by at most one unit per term.
         terms = queries.shape[1] + 4
-        errors = np.full(len(rows), UNIT * terms * longest * 1.001, np.float32)
-        return Estimates(queries @ rows.T, one, none, lengths, errors, one * TINY * terms)
+        error = np.float32(UNIT * terms * longest * 1.001)
+        errors, slack = np.full(len(rows), error), one * TINY * terms
+        bounds = Bounds(one, none, lengths, errors, float(error), slack)
+        return Estimates(queries @ rows.T, bounds)
 
 
 def among(

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from deixis.files import json_hash, write_json
-from deixis.neighbours.integer_product import IntegerProduct, Layout
+from deixis.neighbours.integer_product import NODE, IntegerProduct, Layout
 from deixis.paths import cache_folder
 
 LAYOUTS: tuple[Layout, ...] = ("signed", "unsigned")  # the faster first
@@ -26,7 +26,8 @@ SECONDS = 60
 def integer_layout() -> Layout | None:
     """The fastest layout whose sums are right here; None when there is none."""
     # The flags too: some virtual machines give processors of several kinds one name.
-    machine = [_field("model name"), _field("flags"), version("onnxruntime"), platform.machine()]
+    machine = [_field("model name"), _field("flags"), platform.machine()]
+    machine += [version("onnxruntime"), NODE]
     path = cache_folder() / f"integer-layout-{json_hash(machine)[:16]}.json"
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))["layout"]
@@ -63,14 +64,16 @@ def _works(layout: Layout) -> bool:
 
 
 def sums_are_right(layout: Layout) -> bool:
-    """Whether products of the largest and of random numbers come out as they are."""
+    """Whether products of the largest and of random numbers are computed correctly."""
     random = np.random.default_rng(0)
     for dim, rows in ((512, 300), (1025, 33), (7, 5)):
         left = random.integers(-127, 128, (5, dim)).astype(np.int8)
         right = random.integers(-127, 128, (dim, rows)).astype(np.int8)
         left[0], left[1], right[:, 0], right[:, 1] = 127, -127, 127, -127
-        wanted = left.astype(np.int64) @ right.astype(np.int64)
-        if not np.array_equal(IntegerProduct(right, layout)(left), wanted):
+        wanted = (left.astype(np.int64) @ right.astype(np.int64)).astype(np.float32)
+        scale = random.normal(size=rows).astype(np.float32)
+        room = np.empty(wanted.size, np.float32)
+        if not np.array_equal(IntegerProduct(right, scale, layout)(left, room), wanted * scale):
             return False
     return True
 

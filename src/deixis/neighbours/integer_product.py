@@ -1,8 +1,9 @@
-"""Products of eight-bit rows with eight-bit queries, exact in 32 bits, by ONNX Runtime.
+"""Products of eight-bit rows with eight-bit queries, added up exactly in 32 bits, by ONNX Runtime.
 
 Rows become the constant matrix of a graph with one node. ONNX Runtime lays it out once for its
-integer kernels, which are chosen for the processor when the session opens. The graph is a few
-bytes of protobuf around the matrix, so writing it needs no other package.
+integer kernels, which are chosen for the processor when the session opens. The node also scales
+each row's sums, while they are in the processor's cache. The graph is a few bytes of protobuf
+around the matrix, so writing it needs no other package.
 """
 
 import ctypes
@@ -11,15 +12,17 @@ from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Int8, Int32
 from numpy import ndarray
+
+from deixis.shapes import Float32, Int8
 
 # How rows are handed over. With signed rows some processors add pairs of products in 16 bits,
 # which can overflow; with unsigned ones none does, at up to half the speed.
 Layout = Literal["signed", "unsigned"]
 IR, OPSET = 9, 18
-UINT8, INT8, INT32 = 2, 3, 6  # ONNX's numbers of element types
+FLOAT, UINT8, INT8 = 1, 2, 3  # ONNX's numbers of element types
 MIDDLE = 128  # the unsigned number that stands for zero
+NODE, DOMAIN, VERSION = "MatMulIntegerToFloat", "com.microsoft", 1
 Parts = Sequence[bytes | memoryview]  # of a message, joined once: a matrix is copied only then
 
 
@@ -32,13 +35,25 @@ def return_freed_memory() -> None:
 class IntegerProduct:
     """A block of rows, given as columns, ready to be multiplied with queries."""
 
-    def __init__(self, rows: Int8[ndarray, "dim row"], layout: Layout) -> None:
-        self._session = _session(_model(rows, layout))
+    def __init__(
+        self, rows: Int8[ndarray, "dim row"], scale: Float32[ndarray, " row"], layout: Layout
+    ) -> None:
+        self._session, self._count = _session(_model(rows, scale, layout)), len(scale)
 
-    def __call__(self, queries: Int8[ndarray, "query dim"]) -> Int32[ndarray, "query row"]:
-        """All inner products, without rounding."""
-        products: ndarray = self._session.run(None, {"queries": _unsigned(queries)})[0]
-        return products
+    def __call__(
+        self, queries: Int8[ndarray, "query dim"], room: Float32[ndarray, " number"]
+    ) -> Float32[ndarray, "query row"]:
+        """All inner products times the scale of their rows, written into the beginning of a room.
+
+        Sums are exact, then rounded to float32 once, and once more when they are scaled.
+        """
+        shape = len(queries), self._count
+        out = room[: len(queries) * self._count].reshape(shape)
+        binding = self._session.io_binding()
+        binding.bind_cpu_input("queries", _unsigned(queries))
+        binding.bind_output("products", "cpu", 0, np.float32, shape, out.ctypes.data)
+        self._session.run_with_iobinding(binding)
+        return out
 
 
 def _unsigned(values: Int8[ndarray, "*shape"]) -> ndarray:
@@ -51,18 +66,24 @@ def _session(model: bytes) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
+    # There is nothing to optimise in one node, and looking for it would copy the rows once more.
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_cpu_mem_arena = False  # an arena would keep a second copy of the rows
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     session._model_bytes = None  # kept for a change of provider; there is only one
     return session
 
 
-def _model(matrix: Int8[ndarray, "dim row"], layout: Layout) -> bytes:
+def _model(
+    matrix: Int8[ndarray, "dim row"], scale: Float32[ndarray, " row"], layout: Layout
+) -> bytes:
     kind, rows = (INT8, matrix) if layout == "signed" else (UINT8, _unsigned(matrix))
     zero: Parts = [bytes([MIDDLE])]
-    names = ["queries", "rows", "zero_of_queries"]
+    names = ["queries", "rows", "one", "scale", "zero_of_queries"]
     tensors = [
-        _tensor("rows", kind, rows.shape, [np.ascontiguousarray(rows).data.cast("B")]),
+        _tensor("rows", kind, rows.shape, [_bytes(rows)]),
+        _tensor("one", FLOAT, (), [_bytes(np.ones((), np.float32))]),
+        _tensor("scale", FLOAT, scale.shape, [_bytes(scale)]),
         _tensor("zero_of_queries", UINT8, (), zero),
     ]
     if kind == UINT8:
@@ -70,13 +91,22 @@ def _model(matrix: Int8[ndarray, "dim row"], layout: Layout) -> bytes:
         names.append("zero_of_rows")
     node = [part for name in names for part in _text(1, name)]
     graph = [
-        *_message(1, [*node, *_text(2, "products"), *_text(4, "MatMulInteger")]),
+        *_message(1, [*node, *_text(2, "products"), *_text(4, NODE), *_text(7, DOMAIN)]),
         *_text(2, "rows"),
         *(part for tensor in tensors for part in _message(5, tensor)),
         *_message(11, _value("queries", UINT8, len(matrix))),
-        *_message(12, _value("products", INT32, matrix.shape[1])),
+        *_message(12, _value("products", FLOAT, matrix.shape[1])),
     ]
-    return b"".join([*_number(1, IR), *_message(7, graph), *_message(8, _number(2, OPSET))])
+    versions = [*_message(8, _number(2, OPSET)), *_message(8, _domain())]
+    return b"".join([*_number(1, IR), *_message(7, graph), *versions])
+
+
+def _bytes(values: ndarray) -> memoryview:
+    return np.ascontiguousarray(values).reshape(-1).data.cast("B")
+
+
+def _domain() -> Parts:
+    return [*_text(1, DOMAIN), *_number(2, VERSION)]
 
 
 def _tensor(name: str, kind: int, shape: Sequence[int], content: Parts) -> Parts:

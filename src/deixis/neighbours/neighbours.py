@@ -1,10 +1,11 @@
-"""What an engine that recalls rows by their vectors must do."""
+"""The interface of engines that find the nearest rows of a query vector."""
 
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
+
+from deixis.shapes import Bool, Float32, Int64
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""BFAN: attention both ways, kept only where it is stronger than what surrounds it."""
+"""BFAN: attention both ways, kept only where it exceeds a threshold."""
 
 from typing import Literal
 
@@ -27,7 +27,7 @@ SLACK = 16.0  # roundings by which a weight may miss the threshold and still be 
 
 
 class FocalAttention(PartLevel[GramParts]):
-    """Both directions of attention, each over the contexts above a threshold alone.
+    """Both directions of attention, each over only the contexts above a threshold.
 
     *Formula*: weights e as in SCAN; kept where ``e_b ≥ Σ e g / Σ g`` over the contexts, with g = 1
     (``equal``) or ``√e`` (``prob``); mean cosine of the words with what they keep, plus that of the

@@ -165,7 +165,7 @@ def as_receivers(of_items: Tensor, *, grid: bool) -> Tensor:
 def masked_softmax(
     logits: Float[Tensor, "*pair part"], mask: Bool[Tensor, "*#pair part"]
 ) -> Float[Tensor, "*pair part"]:
-    """Shares over the parts that exist; every item has one at least."""
+    """A softmax over the parts that exist; every item has at least one."""
     if mask.all():  # the usual bundle: one pass less
         return logits.softmax(dim=-1)
     return logits.masked_fill(~mask, float("-inf")).softmax(dim=-1)

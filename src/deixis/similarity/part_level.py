@@ -1,4 +1,4 @@
-"""Similarities over kept parts: everything meets in buckets of equal length.
+"""Base of similarities that compare all parts: items of equal length are scored together.
 
 Items with the same number of parts stand together, so a formula need not see padding, and
 what belongs to one item (projections, Gram matrices) is computed once, not once per pair.

@@ -2,6 +2,7 @@
 
 import math
 from abc import abstractmethod
+from dataclasses import replace
 
 import torch
 from jaxtyping import Bool, Float
@@ -10,7 +11,8 @@ from torch import Tensor, nn
 from deixis.similarity.similarity import Pairs, Similarity
 from deixis.types import Embedding
 
-TILE = 2**20  # cosines that a tile without gradients holds: 4 MB and its folds stay in a cache
+TILE = 2**20  # cosines of half a tile, which is as high as two of its widths: products are fast
+STRIP = 2**17  # cosines folded at once: they and what is made of them stay in a fast cache
 SAFE_EXPONENT = 40.0  # above it, sums of exponentials of cosines may vanish in single precision
 
 # Cosines of all parts that meet: image × region × word × text on a grid, item × region × word in
@@ -38,13 +40,24 @@ class SetSimilarity(Similarity):
             return super().forward(images, texts)
         scores = images.vectors.new_empty(len(images), len(texts))
         side = max(1, math.isqrt(TILE // (images.mask.shape[1] * texts.mask.shape[1])))
+        room = images.vectors.new_empty(0)  # of a tile: taken once, used for all
         for left in range(0, len(texts), side):
             there = slice(left, left + side)
-            some = texts.rows(there)
-            for top in range(0, len(images), side):
-                here = slice(top, top + side)
-                scores[here, there] = super().forward(images.rows(here), some)
+            some = _parts_first(texts.rows(there))
+            for top in range(0, len(images), 2 * side):
+                here = slice(top, top + 2 * side)
+                pairs = Pairs(images.rows(here), some, grid=True)
+                self._fill(scores[here, there], _table(pairs, room), _exists(pairs))
         return scores
+
+    def _fill(
+        self, scores: Float[Tensor, "image text"], table: Table, exists: Exists | None
+    ) -> None:
+        """Fold a tile a few images at a time."""
+        step = max(1, STRIP // max(1, table[:1].numel()))
+        for top in range(0, len(scores), step):
+            few = slice(top, top + step)
+            scores[few] = self.fold(table[few], None if exists is None else exists[few])
 
 
 class BestPair(SetSimilarity):
@@ -110,7 +123,7 @@ class SmoothChamfer(SetSimilarity):
     def fold(self, cosines: Table, exists: Exists | None) -> Scores:
         """Average the soft nearest of each element, both ways."""
         if exists is None and self.sharpness <= SAFE_EXPONENT:
-            likeness = (self.sharpness * cosines).exp()
+            likeness = (self.sharpness * cosines).exp_()
             forth, back = likeness.sum(2).log(), likeness.sum(1).log()
         else:
             scaled = _without(self.sharpness * cosines, exists, -4.0 * self.sharpness)
@@ -118,12 +131,24 @@ class SmoothChamfer(SetSimilarity):
         return (_mean(forth, exists, 2) + _mean(back, exists, 1)) / (2 * self.sharpness)
 
 
-def _table(pairs: Pairs) -> Table:
+def _table(pairs: Pairs, room: Tensor | None = None) -> Table:
+    """The cosines; written into a room if one is given, which grows to their number."""
     images, texts = pairs.images.vectors, pairs.texts.vectors
     if not pairs.grid:
         return images @ texts.transpose(1, 2)
-    flat = images.flatten(0, 1) @ texts.transpose(0, 1).flatten(0, 1).T
+    left, right = images.flatten(0, 1), texts.transpose(0, 1).flatten(0, 1).T
+    if room is None:
+        flat = left @ right
+    else:
+        room.resize_(len(left) * right.shape[1])
+        flat = torch.mm(left, right, out=room.view(len(left), -1))
     return flat.view(*images.shape[:2], texts.shape[1], texts.shape[0])
+
+
+def _parts_first(items: Embedding) -> Embedding:
+    """The same items, laid out as a table wants texts: for all tiles that they are in."""
+    vectors = items.vectors.transpose(0, 1).contiguous().transpose(0, 1)
+    return replace(items, vectors=vectors)
 
 
 def _exists(pairs: Pairs) -> Exists | None:

@@ -5,6 +5,7 @@ rows and order equal those of scoring every pair in this way.
 """
 
 import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -16,11 +17,11 @@ from torch import Tensor
 from deixis.neighbours import exact
 from deixis.neighbours.eight_bit_rows import quantise_queries
 from deixis.neighbours.eight_bit_scan import EightBitScan
+from deixis.neighbours.estimates import Estimates
 from deixis.neighbours.integer_product import Layout
-from deixis.neighbours.shortlist import Estimates, kth
+from deixis.neighbours.shortlist import Contenders, found_above
 from deixis.similarity.blocked.topk_buffer import Nearest, nearest_listed
 
-GROUP = 32  # rows of which only the best counts for the guess
 DOUBT = 1 / 8  # of the largest error that estimates may have: nearly always they err by less
 MOST = 10  # where more than one pair in ten is left to score, a product in float32 is faster
 
@@ -45,13 +46,13 @@ class NearestRows:
         self, queries: Float32[Tensor, "query dim"], hidden: Int64[ndarray, "pair 2"]
     ) -> Nearest:
         """The best rows of some queries; each must have k rows that are not hidden from it."""
-        blocks = self._estimates(queries, hidden, self._scan)
-        guess = self._guess(blocks)
-        found = _reaching(blocks, guess)
-        if len(found[0]) * MOST > len(queries) * len(self._rows) and self._scan.ready:
-            blocks = self._estimates(queries, hidden, None)
-            guess = self._guess(blocks)
-            found = _reaching(blocks, guess)
+        scan = self._scan if self._scan.ready else None
+        found, guess = self._contenders(queries, hidden, scan)
+        if len(found[0]) * MOST > len(queries) * len(self._rows) and scan is not None:
+            scan = None
+            found, guess = self._contenders(queries, hidden, scan)
+        if scan is None:
+            self.plain += len(queries)
         while True:
             scores = dot_products_of(queries, self._rows, found)
             best = nearest_listed(*found, scores, len(queries), self._k)
@@ -59,46 +60,48 @@ class NearestRows:
             if (worst >= guess).all():  # then no row outside what was scored can be among them
                 return best
             guess = np.minimum(guess, worst)
-            found = _reaching(blocks, guess)
+            blocks = self._estimates(queries, hidden, scan)
+            seen = [(i, b.bounds, b.reaching(b.bounds.bar(guess))) for i, b in blocks]
+            found = found_above(guess, seen)[:2]
+
+    def _contenders(
+        self,
+        queries: Float32[Tensor, "query dim"],
+        hidden: Int64[ndarray, "pair 2"],
+        scan: EightBitScan | None,
+    ) -> tuple[Found, Float64[ndarray, " query"]]:
+        """Pairs that are probably all there are to score, and the guess that says so."""
+        some = Contenders(len(queries), self._k, len(self._rows), DOUBT)
+        for first, block in self._estimates(queries, hidden, scan):
+            some.see(block, first)
+        query, row, _ = some.found()
+        return (query, row), some.floor
 
     def _estimates(
         self,
         queries: Float32[Tensor, "query dim"],
         hidden: Int64[ndarray, "pair 2"],
         scan: EightBitScan | None,
-    ) -> list[tuple[int, Estimates]]:
-        """Estimates of all scores, block by block of rows; in float32 without a scan."""
-        out, asked = [], queries.numpy()
-        if scan is None or not scan.ready:
-            self.plain += len(asked)
+    ) -> Iterator[tuple[int, Estimates]]:
+        """Estimates of all scores, block by block of rows; in float32 without a scan.
+
+        A block may be overwritten by the next.
+        """
+        asked = queries.numpy()
         coded = quantise_queries(asked, twice=False)
+        room = self._scan.room(coded)
         for first in range(0, len(self._rows), exact.ROWS):
             block = (
                 self._scan.plain.estimates(asked, first)
                 if scan is None
-                else scan.estimates(coded, first)
+                else scan.estimates(coded, first, room)
             )
             row = hidden[:, 1] - first
             inside = (row >= 0) & (row < block.values.shape[1])
             block.values[hidden[inside, 0], row[inside]] = -np.inf
-            out.append((first, replace(block, slack=block.slack + coded.length * self._summing)))
-        return out
-
-    def _guess(self, blocks: list[tuple[int, Estimates]]) -> Float64[ndarray, " query"]:
-        """What the k-th best will probably score at least."""
-        group = max(1, min(GROUP, len(self._rows) // (8 * self._k)))
-        peaks = np.concatenate([block.peaks(group) for _, block in blocks], axis=1)
-        margin = np.max([block.margin for _, block in blocks], axis=0)
-        return np.asarray(kth(peaks, self._k) - DOUBT * margin)
-
-
-def _reaching(blocks: list[tuple[int, Estimates]], floor: Float64[ndarray, " query"]) -> Found:
-    """Every pair whose score may reach the floor of its query."""
-    found = [(first, *block.reaching(floor)) for first, block in blocks]
-    query = np.concatenate([query for _, query, _, _ in found])
-    row = np.concatenate([first + row for first, _, row, _ in found])
-    order = np.argsort(query.astype(np.uint16), kind="stable")  # 16 bits sort by counting
-    return query[order], row[order]
+            bounds = block.bounds
+            slack = bounds.slack + coded.length * self._summing
+            yield first, Estimates(block.values, replace(bounds, slack=slack))
 
 
 def dot_products_of(
