@@ -15,6 +15,7 @@ from deixis.runs.data_spec import DataSpec
 from deixis.runs.find_corpus import find_corpus
 from deixis.runs.prepare import prepare, prepare_split
 from layouts.entities import write_flickr30k_entities
+from layouts.karpathy import write_flickr30k
 from layouts.scan_arrays import write_scan_arrays
 from made import made_pictures
 
@@ -49,6 +50,12 @@ def test_a_corpus_without_the_texts_asked_for_names_the_others(captioned):
     (captioned / "narratives_simulated.jsonl").unlink()
     with pytest.raises(RecipeError, match='no narrations among its 12 texts; use data.texts = "ca'):
         find_corpus(DataSpec(corpus=str(captioned), texts="narrations"), silent)
+
+
+def test_pictures_without_any_text_say_where_texts_come_from(tmp_path):
+    spec = DataSpec(corpus=str(made_pictures(tmp_path / "photos", 2)))
+    with pytest.raises(RecipeError, match="has pictures and no text; put metadata.jsonl beside"):
+        find_corpus(spec, silent)
 
 
 def test_the_window_reaches_the_trace_controls(captioned):
@@ -127,3 +134,9 @@ def test_phrases_are_one_vector_each_and_no_method_may_look_up_their_words(tmp_p
     TwoTower().model(prepared.sizes)
     with pytest.raises(RecipeError, match="two_tower and places"):
         VSEPP().model(prepared.sizes)
+
+
+def test_pictures_without_their_regions_say_where_these_should_lie(tmp_path):
+    spec = DataSpec(corpus=str(write_flickr30k(tmp_path / "flickr30k")), image="regions")
+    with pytest.raises(DataError, match="has features 'regions': .*no folder 'regions' beside"):
+        prepare(spec, silent)

@@ -36,9 +36,14 @@ def test_a_run_reads_its_model_once_and_its_files_when_asked(run):
     assert Run(str(run)) == run == Run(run)
 
 
-def test_a_missing_folder_is_named(tmp_path):
-    with pytest.raises(RunError, match="there is no run folder at .*nowhere"):
+def test_a_missing_folder_is_named_with_what_writes_one(tmp_path):
+    with pytest.raises(RunError, match="there is no run folder at .*nowhere; deixis train and"):
         _ = Run(tmp_path / "nowhere").config
+
+
+def test_a_missing_folder_is_named_with_the_runs_beside_it(run):
+    with pytest.raises(RunError, match=f"no run folder at .*nowhere; .* has {run.name}$"):
+        _ = Run(run.folder.parent / "nowhere").config
 
 
 def test_an_unfinished_run_has_no_metrics(run):
@@ -79,7 +84,7 @@ def test_a_run_that_no_recipe_trained_needs_a_corpus(run):
 
 def test_a_damaged_recipe_row_is_refused(run):
     run.path("recipe").write_text(json.dumps({"row": "x"}))
-    with pytest.raises(RunError, match="says nothing of the data"):
+    with pytest.raises(RunError, match="does not say which data it read"):
         run.dataset()
 
 

@@ -1,4 +1,4 @@
-"""Any method with its towers trained along: ``data.image`` or ``data.text`` = ``tuned:…``."""
+"""Any method with its towers trained as well: ``data.image`` or ``data.text`` = ``tuned:…``."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Word vectors of an earlier stage, for a vocabulary that is not the same."""
+"""Carry word vectors of an earlier stage over to another vocabulary."""
 
 from collections.abc import Mapping
 
@@ -12,7 +12,7 @@ from deixis.features.words.vocabulary import SPECIAL, Vocabulary
 def carry_words(
     weights: Mapping[str, Tensor], model: nn.Module, before: Vocabulary, now: Vocabulary
 ) -> dict[str, Tensor]:
-    """Weights of an earlier stage with every word's vector where the word stands now.
+    """Weights of an earlier stage, with each word's vector moved to the word's new index.
 
     Words the earlier stage did not know keep the vector they start with; words that are gone are
     left behind. Two vocabularies without a word in common are refused: nothing would be carried.

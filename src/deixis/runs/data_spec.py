@@ -16,7 +16,7 @@ class DataSpec:
     Splits are found by any of their usual names: ``dev`` and ``validation`` are ``val``.
     """
 
-    corpus: str = "scenes"  # a path, or "scenes": the embedded corpus
+    corpus: str = "scenes"  # a path, or "scenes": the simulated ones
     also: tuple[str, ...] = ()  # paths of further corpora whose training images are added
     size: int = 1600  # pictures drawn when the corpus is the embedded one
     image: str = "lite0"

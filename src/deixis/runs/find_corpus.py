@@ -1,7 +1,6 @@
 """The corpus a recipe asks for: where it lies, which of its texts count, what is held out."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from deixis.data.corpus import Corpus
 from deixis.data.groundings.grounded_narrations import grounded_narrations
@@ -11,7 +10,7 @@ from deixis.data.labels_from_captions import label_by_words
 from deixis.data.read_corpus import read_corpus
 from deixis.data.simulated.scenes.write_scenes import write_scenes
 from deixis.errors import RecipeError
-from deixis.paths import cache_folder
+from deixis.paths import cache_folder, expanded
 from deixis.runs.advance import Advance
 from deixis.runs.data_spec import DataSpec
 
@@ -19,9 +18,12 @@ from deixis.runs.data_spec import DataSpec
 def find_corpus(spec: DataSpec, advance: Advance) -> Corpus:
     """The corpus at the recipe's path, or the embedded one, drawn when it is not there yet."""
     if spec.corpus != "scenes":
-        path = Path(spec.corpus).expanduser()
-        if not path.exists():
-            raise RecipeError(f"data.corpus is '{spec.corpus}', and nothing is there")
+        path = expanded(spec.corpus)
+        if not spec.corpus or not path.exists():
+            raise RecipeError(
+                f"data.corpus is '{spec.corpus}', and nothing is there; unpack the corpus there or "
+                "name your copy: data.corpus=PATH"
+            )
         corpus = _chosen_texts(read_corpus(path), spec)
         return label_by_words(corpus, spec.label_words) if spec.label_words else corpus
     folder = cache_folder() / "scenes" / str(spec.size)
@@ -42,6 +44,11 @@ def _chosen_texts(corpus: Corpus, spec: DataSpec) -> Corpus:
     if spec.texts == "both":
         return corpus
     kept = corpus.narrated() if spec.texts == "narrations" else corpus.captions()
+    if not corpus.texts:
+        raise RecipeError(
+            f"corpus '{corpus.name}' has pictures and no text; put metadata.jsonl beside them "
+            "(file_name, captions), or let data.corpus name the table of captions itself"
+        )
     if not kept.texts:
         other = "captions" if spec.texts == "narrations" else "narrations"
         raise RecipeError(

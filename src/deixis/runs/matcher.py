@@ -34,7 +34,7 @@ from deixis.files import replacing, write_json
 from deixis.methods import load_all
 from deixis.methods.model import Model, methods
 from deixis.runs.attach_towers import attach_towers
-from deixis.runs.export.int8 import expand, shrink
+from deixis.runs.export.int8_weights import expand, shrink
 from deixis.runs.run import Run
 from deixis.runs.run_config import RunConfig
 from deixis.types import Embedding, Regions

@@ -14,8 +14,13 @@ from deixis.data.dataset import Dataset
 from deixis.data.groundings.phrase_corpus import phrase_tokens
 from deixis.data.regions import IndexedRegions, has_arrays, read_regions
 from deixis.data.split_names import split_name
-from deixis.errors import DataError, RecipeError
-from deixis.features.backbones.backbone import TextBackbone, text_source, vectors_of
+from deixis.errors import DataError, DeixisError, RecipeError
+from deixis.features.backbones.backbone import (
+    TextBackbone,
+    image_backbone,
+    text_source,
+    vectors_of,
+)
 from deixis.features.backbones.hub_access import allow_hub
 from deixis.features.backbones.precomputed import PrecomputedRegions
 from deixis.features.places.phrase_inputs import SpannedText
@@ -43,19 +48,23 @@ class Prepared:
     vectors: WordVectors | None = None  # what word vectors start from, when not random
 
 
-def prepare(spec: DataSpec, advance: Advance) -> Prepared:
-    """Read the corpus, extract or find its features, cut it into splits."""
+def prepare(spec: DataSpec, advance: Advance, first: int = 0) -> Prepared:
+    """Read the corpus, extract or find its features, cut it into splits.
+
+    Only the ``first`` images of each split are used, where it is not 0.
+    """
     for name in (spec.image, spec.text):
         allow_hub(name)
     corpus = with_holdout(find_corpus(spec, advance), spec)
+    corpus = corpus.first(first) if first else corpus
     names = {"train": spec.train, "val": spec.val, "test": spec.test}
-    return _prepared(corpus, names, spec, advance)
+    return _prepared(corpus, names, spec, advance, first)
 
 
 def prepare_corpus(
     corpus: Corpus, *, image: str = "lite0", text: str = "words", advance: Advance = silent
 ) -> Prepared:
-    """The features of a corpus, cut into the splits it has; one must be called "train".
+    """Extract the features of a corpus and divide it into its splits; one must be called "train".
 
     ``image`` and ``text`` name backbones, as in recipes. Features are kept in the cache.
 
@@ -70,7 +79,7 @@ def prepare_corpus(
 
 
 def _prepared(
-    corpus: Corpus, names: Mapping[str, str], spec: DataSpec, advance: Advance
+    corpus: Corpus, names: Mapping[str, str], spec: DataSpec, advance: Advance, first: int = 0
 ) -> Prepared:
     """The splits of a corpus with their features; ``names`` are their keys and the corpus' own."""
     train, *_ = [corpus.split(name) for name in names.values()]  # refuses a missing split
@@ -80,10 +89,12 @@ def _prepared(
     tokens = _tokens(backbone, spec, corpus, advance)
     placed = _placed(corpus, spec, names.values(), advance)
     _refuse_widths(spec, {name: regions for name, (regions, _) in placed.items()})
-    splits = {key: _part(corpus, name, placed[name], tokens) for key, name in names.items()}
+    splits = {
+        key: _part(corpus, name, placed[name], tokens, spec.image) for key, name in names.items()
+    }
     if spec.val_images:
         splits["val"] = splits["val"].keep(np.arange(len(splits["val"].images)) < spec.val_images)
-    splits["train"] = _with_also(splits["train"], spec, vocabulary, advance)
+    splits["train"] = _with_also(splits["train"], spec, vocabulary, advance, first)
     sizes = _sizes(splits["train"].regions, tokens, backbone.size, corpus)
     sizes = tuned_sizes(sizes, spec.image, spec.text)
     source = vectors_of(spec.text)
@@ -92,7 +103,7 @@ def _prepared(
 
 
 def prepare_split(
-    spec: DataSpec, name: str, vocabulary: Vocabulary | None, advance: Advance
+    spec: DataSpec, name: str, vocabulary: Vocabulary | None, advance: Advance, first: int = 0
 ) -> Dataset:
     """One split with the features a trained run reads, its own vocabulary among them."""
     whole = with_holdout(find_corpus(spec, advance), spec)
@@ -100,20 +111,26 @@ def prepare_split(
     name, known = split_name(name), [spec.train, spec.val, spec.test]
     whole.split(name)  # refuses one that is not there
     whole = whole.keep(images=np.isin(whole.splits, known if name in known else [name]))
+    whole = whole.first(first) if first else whole
     backbone = text_source(spec.text).fit([]) if vocabulary is None else vocabulary
     tokens = _tokens(backbone, spec, whole, advance)
-    found = _part(whole, name, _placed(whole, spec, [name], advance)[name], tokens)
-    return _with_also(found, spec, vocabulary, advance) if name == spec.train else found
+    placed = _placed(whole, spec, [name], advance)[name]
+    found = _part(whole, name, placed, tokens, spec.image)
+    return _with_also(found, spec, vocabulary, advance, first) if name == spec.train else found
 
 
 def _with_also(
-    train: Dataset, spec: DataSpec, vocabulary: Vocabulary | None, advance: Advance
+    train: Dataset, spec: DataSpec, vocabulary: Vocabulary | None, advance: Advance, first: int
 ) -> Dataset:
     """Training images of the other corpora behind those of the first, all of them."""
-    others = [replace(spec, corpus=path, also=(), holdout=0) for path in spec.also]
+    # Only their training images are read. A holdout is of the first corpus alone, and without it a
+    # recipe that is chosen by and judged on it would name one split twice.
+    alone = replace(spec, also=(), holdout=0, val="val", test="test")
+    others = [replace(alone, corpus=path) for path in spec.also]
     if not others:
         return train
-    return joined([train, *(prepare_split(o, spec.train, vocabulary, advance) for o in others)])
+    rest = (prepare_split(other, spec.train, vocabulary, advance, first) for other in others)
+    return joined([train, *rest])
 
 
 def _tokens(
@@ -165,16 +182,27 @@ def _placed(
     return {name: parts_of_regions(Run(spec.parts_of), *placed) for name, placed in found.items()}
 
 
-def _part(corpus: Corpus, name: str, placed: IndexedRegions, tokens: PackedTokens) -> Dataset:
+def _part(
+    corpus: Corpus, name: str, placed: IndexedRegions, tokens: PackedTokens, image: str
+) -> Dataset:
     """One split; images without regions, because their pictures are broken, are left out."""
     regions, places = placed
     whole = np.diff(regions.offsets)[places] > 0
     images = np.array([split == name for split in corpus.splits])
     images[images] = whole
     if not images.any():
-        raise DataError(f"no image of split '{name}' has features; `deixis features` says why")
+        raise DataError(f"no image of split '{name}' has features '{image}': {_why(corpus, image)}")
     texts = np.flatnonzero(images[corpus.owners])
     return Dataset(corpus.keep(images=images), regions, tokens, places[whole], texts)
+
+
+def _why(corpus: Corpus, image: str) -> str:
+    """Why the first image of a corpus has no features; all others are asked by the command."""
+    try:
+        image_backbone(image).read(corpus.source(0))
+    except DeixisError as error:
+        return str(error)
+    return f"`deixis features {corpus.root} --image {image}` says why"
 
 
 def _refuse_widths(spec: DataSpec, regions: Mapping[str, Any]) -> None:

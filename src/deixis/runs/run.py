@@ -45,7 +45,7 @@ FILES: dict[RunFile, str] = {
 
 @dataclass(frozen=True, init=False)
 class Run:
-    """A run folder; nothing is read before it is asked for.
+    """A run folder; files are read on demand.
 
     >>> run = Run("runs/tiny/vse++-0")
     >>> run.path("metrics").name
@@ -67,13 +67,18 @@ class Run:
         return self.folder.name
 
     def path(self, kind: RunFile) -> Path:
-        """Where a file of the run lies, whether or not it is there."""
+        """The path of a file of the run, whether or not it exists."""
         return self.folder / FILES[kind]
 
     @property
     def trained(self) -> bool:
         """Whether there is a model to load."""
         return self.path("config").is_file()
+
+    @property
+    def begun(self) -> bool:
+        """Whether a training has written more than what it was for."""
+        return any(self.path(kind).exists() for kind in ("log", "state", "weights", "metrics"))
 
     @property
     def finished(self) -> bool:
@@ -84,7 +89,7 @@ class Run:
         """A JSON file of the run; one that is missing or damaged is refused with the reason."""
         path = self.path(kind)
         if not self.folder.is_dir():
-            raise RunError(f"there is no run folder at {self.folder}")
+            raise RunError(f"there is no run folder at {self.folder}; {self._others()}")
         if not path.is_file():
             raise RunError(f"{self.folder} is not a finished run: it has no {path.name}")
         try:
@@ -94,6 +99,16 @@ class Run:
         if not isinstance(content, dict):
             raise RunError(f"{path} is damaged: it holds no table; train or copy the run again")
         return content
+
+    def _others(self) -> str:
+        """What may have been meant instead of a folder that is not there."""
+        parent = self.folder.parent
+        folders = [path for path in parent.iterdir() if path.is_dir()] if parent.is_dir() else []
+        names = sorted(path.name for path in folders if Run(path).trained)
+        if not names:
+            return "deixis train and deixis table write them"
+        more = ", …" if len(names) > 5 else ""
+        return f"{parent} has {', '.join(names[:5])}{more}"
 
     @cached_property
     def config(self) -> "RunConfig":
@@ -116,12 +131,12 @@ class Run:
 
     @cached_property
     def data(self) -> DataSpec:
-        """The data the run was trained and evaluated on; of an adopted run, its features alone."""
+        """The data the run was trained and evaluated on; for an adopted run, only its features."""
         if self.trained and not self.path("recipe").is_file():
             return DataSpec(corpus="", image=self.config.image, text=self.config.text)
         record = self.recipe_row.get("data")
         if not isinstance(record, dict):
-            raise RunError(f"{self.path('recipe')} is damaged: it says nothing of the data")
+            raise RunError(f"{self.path('recipe')} is damaged: it does not say which data it read")
         return build_dataclass(DataSpec, record, str(self.path("recipe")))
 
     @property

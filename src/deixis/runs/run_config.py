@@ -1,4 +1,4 @@
-"""What must be known to build a trained model again."""
+"""The configuration needed to build a trained model again."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class RunConfig:
         try:
             sizes = build_dataclass(Sizes, known.pop("sizes"), "sizes")
             if not isinstance(known["method"]["name"], str):
-                raise TypeError("the method's name is no text")
+                raise TypeError("the method's name is not a text")
             return build_dataclass(cls, {**known, "sizes": sizes}, str(path))
         except (KeyError, TypeError, AttributeError, RecipeError) as error:
             raise RunError(f"{path} does not describe a run: {error}") from error

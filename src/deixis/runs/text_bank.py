@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import RunError
-from deixis.files import file_hash, replacing
+from deixis.features.store.content_hashes import content_hash
+from deixis.files import replacing
+from deixis.shapes import Float32
 
 NEAREST, WEIGHT = "nearest", "weight"
 IMAGES = 256  # compared with the bank at once
@@ -33,9 +34,11 @@ class Bank:
                 texts = file.get_tensor("texts").astype(np.float32) * file.get_tensor("scale")
                 written = file.metadata()
                 nearest, weight = int(written[NEAREST]), float(written[WEIGHT])
+            if texts.ndim != 2 or not 1 <= nearest <= len(texts):
+                raise ValueError(f"of {texts.shape} texts {nearest} are wanted")
         except (SafetensorError, KeyError, TypeError, ValueError) as error:
             raise RunError(f"{path} is not a bank of texts: {error}; pack the run again") from error
-        return cls(texts, nearest, weight, file_hash(path))
+        return cls(texts, nearest, weight, content_hash(path))
 
     @staticmethod
     def write(path: Path, texts: Float32[ndarray, "text dim"], nearest: int, weight: float) -> None:

@@ -124,31 +124,6 @@ def same(found, golden, within=1e-5):
     torch.testing.assert_close(found.double(), golden.double(), atol=within, rtol=0)
 
 
-def pie_golden(golden):
-    arrays = tensors(golden("dive/pie_net"))
-    return {key.removeprefix("k4_"): value for key, value in arrays.items() if "k4_" in key}
-
-
-def pvse_state(golden):
-    names = {"attention.w_1": "att1", "attention.w_2": "att2", "fc": "fc", "layer_norm": "ln"}
-    arrays = pie_golden(golden)
-    pie = paired(arrays, names)
-    # The golden file has no CNN: the projection is one that gives its global features.
-    there = (~arrays["pad_mask"]).unsqueeze(2)
-    means = (arrays["local"] * there).sum(1) / there.sum(1)
-    projection = torch.linalg.lstsq(means, arrays["global_feat"], driver="gelsd").solution.T
-    reader = torch.nn.GRU(12, 8, batch_first=True, bidirectional=True)
-    return {
-        "img_enc.fc.weight": projection,
-        "img_enc.fc.bias": torch.zeros(16),
-        "img_enc.cnn.conv1.weight": torch.randn(4, 3, 7, 7),
-        "txt_enc.embed.weight": torch.randn(9, 12),
-        **under("txt_enc.rnn.", reader.state_dict()),
-        **under("img_enc.pie_net.", pie),
-        **under("txt_enc.pie_net.", pie),
-    }
-
-
 DIVE = {
     "spm.agg_block.latents": "init_slots",
     "spm.agg_block.layers.{}.0.norm": "ln_slot",
@@ -177,14 +152,3 @@ def dive_state(golden):
         state[f"img_enc.mlp.bn.bn.running_{key}"] = image[f"bn_running_{key}"]
     state["txt_enc.embed.weight"] = text["embed"]
     return state | under("txt_enc.rnn.", gru(text)), image, text
-
-
-def vse_infinity_sides(arrays):
-    names = {"fc": "fc", "mlp.layers.0": "mlp1", "mlp.layers.1": "mlp2", "mlp.bns.0": "bn"}
-    pool = {**under("gpool.gru.", gru(arrays)), "gpool.linear.weight": arrays["score_w"]}
-    image = {**paired(arrays, names), **pool}
-    image |= {f"mlp.bns.0.running_{key}": arrays[f"bn_running_{key}"] for key in ("mean", "var")}
-    image |= under("mlp.bns.1.", torch.nn.BatchNorm1d(16).state_dict())
-    reader = torch.nn.GRU(10, 16, batch_first=True, bidirectional=True)
-    text = {"embed.weight": torch.randn(9, 10), **under("rnn.", reader.state_dict()), **pool}
-    return image, text

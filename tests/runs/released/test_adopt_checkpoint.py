@@ -6,23 +6,19 @@ from released_goldens import (
     adopted,
     dive_state,
     paired,
-    pie_golden,
-    pvse_state,
     regions,
     same,
     scan_sides,
     tokens,
     under,
-    vse_infinity_sides,
     weights_of,
     write_flat,
     write_list,
 )
 
 from deixis.errors import RunError
-from deixis.methods.pvse import PVSE
 from deixis.similarity.set_similarity import SmoothChamfer
-from deixis.types import Embedding, Regions, Tokens
+from deixis.types import Embedding, Tokens
 from slot_goldens import tensors
 
 
@@ -107,41 +103,6 @@ def test_vsepp(golden, tmp_path):
     expected = expected / expected.norm(dim=1, keepdim=True)
     image, text = model.image(regions(features)), model.text(tokens(words["ids"], words["lengths"]))
     same(model.similarity(image, text), expected @ words["out"].T)
-
-
-def test_vse_infinity(golden, tmp_path):
-    arrays = tensors(golden("dive/vse_inf_image_region"))
-    image, text = vse_infinity_sides(arrays)
-    path = write_list(tmp_path / "m", image, text, margin=0.2)
-    matcher = adopted(tmp_path, "vse_infinity", path, words=9)
-    found = matcher.model.image(regions(arrays["regions"], arrays["lengths"]))
-    same(found.vectors[:, 0], arrays["embedding_eval"])
-    for published, ours in (("rnn.weight_ih_l0", "body.gru.weight_ih_l0"),
-                            ("gpool.linear.weight", "head.score.weight")):  # fmt: skip
-        assert matcher.model.text.state_dict()[ours].equal(text[published])
-
-
-def released_options(method):
-    """The options read from a checkpoint, as the method has them."""
-    known = ("dim", "word_dim", "parts", "margin", "summary")
-    return {key: getattr(method, key) for key in known}
-
-
-def test_pvse(golden, tmp_path):
-    arrays, state = pie_golden(golden), pvse_state(golden)
-    reader = torch.nn.GRU(12, 8, batch_first=True, bidirectional=True)
-    own = {n.removeprefix("txt_enc.rnn."): v for n, v in state.items() if "txt_enc.rnn." in n}
-    reader.load_state_dict(own)
-    matcher = adopted(tmp_path, "pvse", write_flat(tmp_path / "m", state, margin=0.1), words=9)
-    wanted = PVSE(dim=16, word_dim=12, parts=4, margin=0.1, summary="last_word")
-    assert matcher.config.method == {"name": "pvse", **released_options(wanted)}
-    image = matcher.model.image(Regions(arrays["local"].float(), ~arrays["pad_mask"]))
-    same(image.vectors, arrays["out_l2"])
-    ids, lengths = torch.tensor([[1, 5, 6, 2], [1, 7, 2, 0]]), torch.tensor([4, 3])
-    words = state["txt_enc.embed.weight"][ids]
-    found = matcher.model.text.head.whole(words, tokens(ids, lengths).mask)
-    states = reader(words[1:, :3])[0][0, 2]  # both directions where the last word stands
-    same(found[1], states.detach())
 
 
 def test_dive_where_the_published_code_reads_no_padding(golden, tmp_path):

@@ -2,7 +2,15 @@
 
 import pytest
 import torch
-from released_goldens import adopted, same, scan_sides, weights_of, write_list
+from released_goldens import (
+    adopted,
+    dive_state,
+    same,
+    scan_sides,
+    weights_of,
+    write_flat,
+    write_list,
+)
 
 from deixis.errors import DataError, RunError
 from deixis.runs.released.adopt_checkpoint import read_settings
@@ -21,6 +29,15 @@ def test_a_name_nobody_maps_is_refused_not_dropped(golden, tmp_path):
     path = write_list(tmp_path / "m", {**image, "extra.weight": torch.ones(2)}, text)
     with pytest.raises(RunError, match="'img_enc.extra.weight'"):
         adopted(tmp_path, "scan", path, words=30)
+
+
+def test_a_layer_that_ours_does_not_have_is_refused(golden, tmp_path):
+    image, text = scan_sides(tensors(golden("camp/scan_encoders")))
+    text |= {name.replace("_l0", "_l1"): value for name, value in text.items() if "_l0" in name}
+    path = write_list(tmp_path / "m", image, text)
+    with pytest.raises(RunError, match=r"does not fit: it has text\.body\.gru\.\w+_l1\w* besides"):
+        adopted(tmp_path, "scan", path, words=30)
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_vocabulary_of_another_size_is_refused(golden, tmp_path):
@@ -61,6 +78,28 @@ def test_the_options_of_a_model_that_compares_by_cosines_are_no_obstacle(golden,
     adopted(tmp_path, "vsrn", write_list(tmp_path / "m", image, text, **options), words=15)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("img_res_pool", "avg"),
+        ("txt_pooling", "max"),
+        ("spm_img_pos_enc_type", "sine"),
+        ("spm_txt_pos_enc_type", "none"),
+        ("spm_activation", "relu"),
+        ("img_res_first_pool", True),
+        ("temperature_txt_scale", 2.0),
+        ("loss", "mp"),
+    ],
+)
+def test_a_dive_whose_options_change_vectors_but_no_weight_is_refused(
+    golden, tmp_path, name, value
+):
+    path = write_flat(tmp_path / "m", dive_state(golden)[0], **{name: value})
+    with pytest.raises(RunError, match=f"{name} = {value!r}: wanted"):
+        adopted(tmp_path, "dive", path, words=20)
+    assert not (tmp_path / "run").exists()
+
+
 @pytest.mark.parametrize("name", ["options.json", "options.yaml"])
 @pytest.mark.parametrize("content", [b"[" * 100_000, b"\xff\xfe\x00", None])
 def test_options_that_cannot_be_read_are_refused(tmp_path, name, content):
@@ -68,10 +107,3 @@ def test_options_that_cannot_be_read_are_refused(tmp_path, name, content):
         (tmp_path / name).write_bytes(content)
     with pytest.raises(RunError, match=f"{name} cannot be read"):
         read_settings(tmp_path / name)
-
-
-def test_a_vse_infinity_of_grids_is_refused_whose_cnn_strides_elsewhere(golden, tmp_path):
-    _, text = scan_sides(tensors(golden("camp/scan_encoders")))
-    image = {"backbone.base.0.weight": torch.ones(4, 3, 7, 7)}
-    with pytest.raises(RunError, match="grids of a CNN of its own"):
-        adopted(tmp_path, "vse_infinity", write_list(tmp_path / "m", image, text), words=30)

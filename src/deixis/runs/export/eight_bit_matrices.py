@@ -1,4 +1,4 @@
-"""Matrices of an ONNX graph that are whole numbers times a scale per row, written as such."""
+"""Matrices of an ONNX graph stored as integers with a scale per row."""
 
 import numpy as np
 from numpy import ndarray

@@ -125,6 +125,8 @@ def _tower(encoder: nn.Module, kind: type, examples: Sequence[Packed], path: Pat
     traced = _Traced(encoder, kind, names).eval()
     try:
         _write(traced, names, arrays[0], path)
+    except OSError:  # of the disk, not of the method
+        raise
     except Exception as error:  # the exporter raises many kinds for one cause
         raise RunError(f"{path.name}: this method cannot be written as ONNX ({error})") from error
     session = session_of(path)

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 from numpy import ndarray
 
+from deixis.errors import RunError
+
 INT8 = ".int8"  # after the name of a matrix that ``with_eight_bit_matrices`` rewrote
 Shared = Mapping[str, str]  # a matrix's name in a graph → its name in the weights file
 
@@ -37,7 +39,10 @@ def shared_matrices(weights: Path, shared: Shared) -> dict[str, ndarray]:
     """The matrices a graph lacks, by their names in the graph."""
     if not shared:
         return {}
-    from safetensors import safe_open  # only where something is shared
+    from safetensors import SafetensorError, safe_open  # only where something is shared
 
-    with safe_open(weights, "numpy") as file:
-        return {name: file.get_tensor(kept) for name, kept in shared.items()}
+    try:
+        with safe_open(weights, "numpy") as file:
+            return {name: file.get_tensor(kept) for name, kept in shared.items()}
+    except SafetensorError as error:
+        raise RunError(f"{weights} lacks what its graphs need: {error}; export again") from error

@@ -34,7 +34,7 @@ Miner = Callable[[MiningWork, MiningState, Count], tuple[Lists, Lists]]
 
 @dataclass(frozen=True)
 class MiningSummary:
-    """Which negatives were kept where, and how many say what a text of the image says too."""
+    """Where the negatives were kept, and how many repeat a text of the image word for word."""
 
     folder: Path
     texts_per_image: int
@@ -119,7 +119,7 @@ def mine_run(
 
 
 def negatives_folder(run: Run, spec: OfflineSpec) -> Path:
-    """Where the negatives a run mines are kept unless the user says otherwise."""
+    """The default folder for negatives mined by a run."""
     return run.folder / f"negatives-{spec.texts}-{spec.images}"
 
 

@@ -1,4 +1,4 @@
-"""How far a mining pass has come, written down from time to time."""
+"""The progress of a mining pass, saved from time to time."""
 
 import io
 import time

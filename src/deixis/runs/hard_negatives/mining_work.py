@@ -1,4 +1,4 @@
-"""What a mining pass ranks, whole or cut into blocks that any process may work off alone."""
+"""The work of a mining pass, whole or in blocks that any process can do on its own."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace

@@ -11,7 +11,7 @@ from deixis.runs.hard_negatives.mining_state import MiningState
 from deixis.similarity.blocked.nearest_rows import NearestRows
 from deixis.similarity.blocked.topk_buffer import Nearest
 
-STRIP = 256  # queries answered together: they stay in cache while rows stream by
+STRIP = 128  # queries answered together: they stay in cache while rows stream by
 NAMES = ("texts", "images")  # what the lists of images, and those of texts, are made of
 
 

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from deixis.errors import RunError
 from deixis.extras import need
+from deixis.features.backbones.hub_access import allow_hub
 from deixis.features.backbones.trainable_inputs import PREFIX
 from deixis.features.words.vocabulary import Vocabulary
 from deixis.methods import load_all
@@ -18,6 +19,7 @@ from deixis.methods.released import BERT, CNN, Checkpoint, Released
 from deixis.runs.attach_towers import attach_towers
 from deixis.runs.matcher import Matcher
 from deixis.runs.released.checkpoint_file import read_checkpoint
+from deixis.runs.released.cnn_folder import lay_cnn
 from deixis.runs.released.vocabulary_file import own_vocabulary, read_words
 from deixis.runs.run_config import RunConfig
 
@@ -46,8 +48,13 @@ def adopt_checkpoint(method: str, files: AuthorsFiles, folder: Path) -> Matcher:
     found, vocabulary = _with_own_words(found, files)
     read = kind.released(found)
     options = {"name": method, **read.options}
+    state = _behind_towers(read.renamed(found.weights), files)
+    if read.shown:
+        lay_cnn(files.image, read.shown, state)
+    for name in (files.image, files.text):
+        allow_hub(name)
     model = attach_towers(_build(kind, read), files.image, files.text)
-    load_weights(model, _behind_towers(read.renamed(found.weights), files), files.checkpoint)
+    load_weights(model, state, files.checkpoint)
     config = RunConfig(options, read.sizes, files.image, files.text)
     matcher = Matcher(model, config, vocabulary)
     matcher.save(folder)
@@ -73,8 +80,16 @@ def _yaml(text: str, path: Path) -> Any:
     need("yaml", "adopt")
     import yaml  # an extra
 
+    class Plain(yaml.SafeLoader):
+        """Options repeat nothing; a few aliases of aliases would be gigabytes."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                raise yaml.YAMLError("it refers to its own parts by *name, which is not read")
+            return super().compose_node(parent, index)
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Plain)
     except yaml.YAMLError as error:
         raise RunError(f"{path} is not YAML: {error}") from error
 
@@ -96,7 +111,7 @@ def load_weights(model: Model, state: Mapping[str, Tensor], path: Path) -> None:
     extra = [name for name in extra if not name.endswith(SPARE)]
     if missing or extra:
         what = f"lacks {missing[0]}" if missing else f"has {extra[0]} besides"
-        raise RunError(f"{path} does not fit: it {what}")
+        raise RunError(f"{path} does not fit: it {what}; is it of this method?")
 
 
 def _build(kind: type[Method], read: Released) -> Model:

@@ -25,6 +25,10 @@ STORAGES = {
 }  # fmt: skip
 RECORDS = ("argparse.Namespace", "easydict.EasyDict")  # what authors keep their options in
 LEGACY = 0x1950A86A20F9469CFC6C  # what files of torch before 1.6 begin with
+PICKLE = b"\x80"
+ZIP = b"PK\x03\x04"  # and those since
+# What Python's reader of zips raises for damaged ones, beside its own error.
+UNREADABLE = (zipfile.BadZipFile, NotImplementedError, RuntimeError, ValueError, OSError, EOFError)
 SIDES = ("img_enc", "txt_enc", "sim")  # of a checkpoint that is a list of state dicts
 
 
@@ -66,7 +70,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
     """The weights by their published names, and the options kept beside them."""
     if not path.is_file():
         raise DataError(f"there is no checkpoint at {path}")
-    content, stored = _zipped(path) if zipfile.is_zipfile(path) else _legacy(path)
+    with path.open("rb") as file:
+        start = file.read(len(ZIP))
+    zipped = start == ZIP
+    if not zipped and not start.startswith(PICKLE):
+        raise DataError(f"{path} is no checkpoint of torch: it begins {start!r}")
+    content, stored = _zipped(path) if zipped else _legacy(path)
     weights = {}
     for name, found in _flat(content).items():
         if isinstance(found, View):
@@ -105,7 +114,9 @@ def _zipped(path: Path) -> tuple[Any, Mapping[str, bytes]]:
     try:
         with zipfile.ZipFile(path) as archive:
             # Torch never compresses: what unpacks to more than the file is a trap.
-            if sum(part.file_size for part in archive.infolist()) > path.stat().st_size:
+            parts = archive.infolist()
+            compressed = any(part.compress_type != zipfile.ZIP_STORED for part in parts)
+            if compressed or sum(part.file_size for part in parts) > path.stat().st_size:
                 raise DataError(f"{path} is compressed, which no checkpoint of torch is")
             names = archive.namelist()
             root = next((n.removesuffix("data.pkl") for n in names if n.endswith("/data.pkl")), "")
@@ -116,7 +127,7 @@ def _zipped(path: Path) -> tuple[Any, Mapping[str, bytes]]:
             inside = f"{root}data/"
             stored = {n.removeprefix(inside): n for n in names if n.startswith(inside)}
             return content, {key: archive.read(name) for key, name in stored.items()}
-    except zipfile.BadZipFile as error:
+    except UNREADABLE as error:
         raise DataError(f"{path} is damaged: {error}; copy it again") from error
 
 
@@ -124,7 +135,7 @@ def _legacy(path: Path) -> tuple[Any, Mapping[str, bytes]]:
     """Torch before 1.6: pickles one after the other, then the numbers of each storage."""
     with path.open("rb") as file:
         if read_plain(file, Allowed(), str(path)) != LEGACY:
-            raise DataError(f"{path} is no checkpoint of torch: it does not begin as one does")
+            raise DataError(f"{path} is not a checkpoint of torch: it does not begin as one does")
         for _ in ("version", "system"):
             read_plain(file, Allowed(), str(path))
         widths: dict[str, int] = {}

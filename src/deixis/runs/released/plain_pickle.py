@@ -24,6 +24,7 @@ TEXTS = {"UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"}
 STRINGS = {"STRING", "BINSTRING", "SHORT_BINSTRING"}  # of Python 2: bytes, mostly of UTF-8
 BYTES = {"BINBYTES", "SHORT_BINBYTES", "BINBYTES8"}
 NOTES = {"PROTO", "FRAME"}
+MOST = 5_000_000  # values a pickle may hold, those it repeats by reference counted each time
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ def read_plain(file: File, allowed: Allowed, what: str) -> Any:
         return _Replay(allowed).run(file)
     except DataError as error:
         raise DataError(f"{what} cannot be read safely: {error}") from None
+    except MemoryError:
+        raise DataError(f"{what} is not a whole pickle: it announces more than fits") from None
     except (ValueError, TypeError, IndexError, KeyError, AttributeError, RecursionError) as error:
         raise DataError(f"{what} is not a whole pickle: {error}") from error
 
@@ -65,11 +68,12 @@ class _Replay:
     stack: list[Any] = field(default_factory=list)
     marks: list[int] = field(default_factory=list)
     memo: dict[int, Any] = field(default_factory=dict)
+    left: int = MOST
 
     def run(self, file: File) -> Any:
         for code, argument, _ in pickletools.genops(file):
             if code.name == "STOP":
-                return self.stack.pop()
+                return self._bounded(self.stack.pop())
             if code.name not in NOTES:
                 self._apply(code.name, argument)
         raise ValueError("it has no end")
@@ -97,6 +101,21 @@ class _Replay:
         else:
             self.stack[-length:] = [tuple(self.stack[-length:])]
 
+    def _bounded(self, value: Any) -> Any:
+        """The value, refused when written out it would be too much to compare, hash or print.
+
+        A pair of a pair of a pair … takes two bytes per level and doubles with each.
+        """
+        todo = [value]
+        while todo:
+            one = todo.pop()
+            inside = one if isinstance(one, dict | list | tuple | set) else ()
+            self.left -= len(inside)
+            if self.left < 0:
+                raise DataError(f"it repeats its values until there are more than {MOST:,}")
+            todo += [*inside, *inside.values()] if isinstance(inside, dict) else inside
+        return value
+
     def _mark(self, _: Any) -> None:
         self.marks.append(len(self.stack))
 
@@ -122,11 +141,11 @@ class _Replay:
 
     def _additems(self, _: Any) -> None:
         values = self._above_mark()
-        self._top(set).update(values)
+        self._top(set).update(map(_key, values))
 
     def _setitem(self, _: Any) -> None:
         value, key = self.stack.pop(), self.stack.pop()
-        self._top(dict)[key] = value
+        self._top(dict)[_key(key)] = value
 
     def _setitems(self, _: Any) -> None:
         values = self._above_mark()
@@ -164,7 +183,7 @@ class _Replay:
         self.stack.append(self.allowed.check(f"{module}.{name}"))
 
     def _reduce(self, _: Any) -> None:
-        arguments, name = self.stack.pop(), self.stack.pop()
+        arguments, name = self._bounded(self.stack.pop()), self.stack.pop()
         builder = self.allowed.builders.get(name.path)
         if builder is None:
             raise DataError(f"it wants {name.path} called, which is never done")
@@ -185,11 +204,18 @@ class _Replay:
     def _binpersid(self, _: Any) -> None:
         if self.allowed.stored is None:
             raise DataError("it refers to something outside the file")
-        self.stack.append(self.allowed.stored(*self.stack.pop()))
+        self.stack.append(self.allowed.stored(*self._bounded(self.stack.pop())))
 
 
 def _pairs(values: list[Any]) -> dict[Any, Any]:
-    return dict(zip(values[::2], values[1::2], strict=True))
+    return dict(zip(map(_key, values[::2]), values[1::2], strict=True))
+
+
+def _key(value: Any) -> Any:
+    """A key of a table; looking up a pair of pairs of pairs would never end."""
+    if isinstance(value, tuple):
+        raise DataError("it looks up a tuple, which no table of names does")
+    return value
 
 
 def _decoded(text: str) -> str:

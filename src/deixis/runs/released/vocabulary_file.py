@@ -22,14 +22,14 @@ def read_words(path: Path) -> list[str]:
     tables of words with their numbers, and plain lists.
     """
     if not path.is_file():
-        raise DataError(f"there is no vocabulary at {path}")
+        raise DataError(f"there is not a vocabulary at {path}")
     content = _content(path)
     if isinstance(content, dict) and isinstance(content.get("word2idx"), dict):
         content = content["word2idx"]
     if isinstance(content, dict):
         content = _in_order(content, path)
     if not isinstance(content, list) or not all(isinstance(word, str) for word in content):
-        raise DataError(f"{path} is no vocabulary: wanted words with their numbers, or a list")
+        raise DataError(f"{path} is not a vocabulary: wanted words with their numbers, or a list")
     return content
 
 
@@ -49,7 +49,8 @@ def _content(path: Path) -> Any:
 
 
 def _in_order(numbers: dict[Any, Any], path: Path) -> list[Any]:
-    if sorted(numbers.values(), key=str) != sorted(range(len(numbers)), key=str):
+    found = [number for number in numbers.values() if type(number) is int]
+    if sorted(found) != list(range(len(numbers))):
         raise DataError(f"{path}: the numbers of its words are not 0 to {len(numbers) - 1}")
     return sorted(numbers, key=lambda word: numbers[word])
 

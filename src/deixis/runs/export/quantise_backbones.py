@@ -38,7 +38,7 @@ def quantise_on(
 def quantise(
     photographs: Sequence[Path], folder: Path | None = None, advance: Advance = silent
 ) -> list[QuantisedGraph]:
-    """Write Lite0, Lite2 and MiniLM in eight bits, by default as those that come with deixis.
+    """Write Lite0, Lite2 and MiniLM in eight bits, by default over those that come with deixis.
 
     Activations of the image networks get the range between the lowest and the highest value over
     the first 128 photographs; weights get a scale per output channel. The text network rounds by

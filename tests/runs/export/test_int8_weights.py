@@ -1,6 +1,6 @@
 import torch
 
-from deixis.runs.export.int8 import expand, shrink
+from deixis.runs.export.int8_weights import expand, shrink
 
 
 def test_a_weight_is_off_by_at_most_half_a_step_of_its_row():
