@@ -1,5 +1,6 @@
 """Files written whole or not at all, locks between processes, and hashes of content."""
 
+import errno
 import hashlib
 import json
 import logging
@@ -13,8 +14,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-
-from filelock import FileLock, Timeout
 
 from deixis.errors import DeixisError
 
@@ -34,7 +33,8 @@ def replacing(path: Path) -> Iterator[Path]:
     _collect_strays(path)
     temporary = _beside(path, "tmp")
     try:
-        yield temporary
+        with _system_errors(path):
+            yield temporary
         sync(temporary)
         os.replace(temporary, path)
         sync(path.parent)
@@ -50,7 +50,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     temporary = _beside(path, "partial")
     try:
         temporary.mkdir()
-        yield temporary
+        with _system_errors(path):
+            yield temporary
         for inside in (*temporary.rglob("*"), temporary):
             if not inside.is_symlink():
                 sync(inside)
@@ -58,6 +59,19 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         sync(path.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+
+
+@contextmanager
+def _system_errors(path: Path) -> Iterator[None]:
+    """Let a full disk be the same error for all: numpy and libraries in Rust raise their own."""
+    try:
+        yield
+    except Exception as error:
+        found = re.search(r"\(os error (\d+)\)|\d+ requested and \d+ written", str(error))
+        if found is None:
+            raise
+        number = int(found[1] or errno.ENOSPC)
+        raise OSError(number, os.strerror(number), str(path)) from error
 
 
 def make_folder(path: Path) -> None:
@@ -146,6 +160,8 @@ def locked(path: Path, seconds: float = -1.0) -> Iterator[None]:
     The system frees the lock however the process ends. Who holds it is noted beside it, for the
     error of a process that does not want to wait longer, and for the patience of one that does.
     """
+    from filelock import FileLock, Timeout  # slow to load, and a search locks nothing
+
     make_folder(path.parent)
     holder = path.with_name(f"{path.name}.holder")
     lock = FileLock(path)

@@ -7,11 +7,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+import torch
 from made_library import made_library
+from safetensors.torch import save_file
 
+from deixis.files import replacing, replacing_folder
 from deixis.search.library.library_store import LibraryStore
 from deixis.search.library.verification import verify
+from deixis.training.checkpoint import write_tensors
 from fake_encoder import FakeEncoder
 
 FILES = 200
@@ -52,6 +57,28 @@ def test_indexing_onto_a_full_disk_loses_nothing_that_was_reported(tmp_path, dis
         library.add([pictures], encoder)
     found = verify(disk / "library")
     assert (found.compared, found.damages, found.notes) == (FILES, (), ())
+
+
+def saved_by_numpy(path: Path) -> None:
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        np.save(file, np.zeros(100_000))
+
+
+def saved_as_tensors(path: Path) -> None:
+    write_tensors(path, {"weight": torch.zeros(100_000)}, {})
+
+
+def saved_in_a_folder(path: Path) -> None:
+    with replacing_folder(path) as temporary:
+        save_file({"weight": torch.zeros(100_000)}, temporary / "model.safetensors")
+
+
+@pytest.mark.parametrize("save", [saved_by_numpy, saved_as_tensors, saved_in_a_folder])
+def test_whoever_writes_a_full_disk_is_the_same_error(disk, save):
+    with pytest.raises(OSError, match="No space left") as refused:
+        save(disk / "file")
+    assert refused.value.errno == errno.ENOSPC
+    assert not list(disk.iterdir()), "a part of it was left behind"
 
 
 def test_the_command_says_that_the_disk_is_full(tmp_path, disk):

@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import shutil
+import socket
 import threading
 
 import httpx
@@ -14,6 +15,7 @@ from fake_server import fake_server
 from deixis.errors import FeatureError, SearchError
 from deixis.features.backbones import hub_access
 from deixis.features.backbones.transformers_features import HFImages, HFTexts, how_to_load
+from deixis.search.client import Client
 from deixis.search.library import library as library_module
 from deixis.search.library.library import Library
 from deixis.search.library.library_store import LibraryStore
@@ -89,6 +91,38 @@ def test_only_this_machine_is_asked(library, url, monkeypatch):
     )
     announce(library, url)
     assert ask_running(Query(text="a"), library) is None
+
+
+NOT_HTTP = {
+    "another protocol": b"SSH-2.0-OpenSSH_9\r\n",
+    "an endless header": b"HTTP/1.1 200 OK\r\nX: " + b"a" * 70_000,
+    "many headers": b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 200 + b"\r\n",
+    "half an answer": b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "no status": b"HTTP/1.1 ok\r\n\r\n",
+    "no table": b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[[",
+}
+
+
+@pytest.mark.parametrize("name", NOT_HTTP)
+def test_a_program_that_got_the_port_of_a_killed_server_is_no_error(library, name, monkeypatch):
+    monkeypatch.setattr(library_module, "load_encoder", lambda source: FakeEncoder())
+
+    def answer() -> None:
+        for _ in range(2):
+            connection, _ = listener.accept()
+            with connection:
+                connection.recv(4096)
+                connection.sendall(NOT_HTTP[name])
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=answer)
+        thread.start()
+        url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        announce(library, url)
+        assert len(Library(library).search(Query(text="a ball", k=3)).hits) == 3
+        with pytest.raises(SearchError):
+            Client(url).library()
+        thread.join()
 
 
 @pytest.mark.parametrize("how", ["others may write", "a link", "another owner"])

@@ -134,5 +134,5 @@ def test_a_wrong_token_and_a_wrong_address_are_sentences(served):
         deixis.Client(url, "another token, as long").library()
     with pytest.raises(SearchError, match="no answer from"):
         deixis.Client("http://127.0.0.1:9", seconds=2.0).library()
-    with pytest.raises(SearchError, match="no address"):
+    with pytest.raises(SearchError, match="is not the address"):
         deixis.Client("localhost:8420")

@@ -16,11 +16,12 @@ from pathlib import Path
 
 @contextmanager
 def fake_server(
-    library: Path, *more: str, stderr: int | None = None
+    library: Path, *more: str, stderr: int | None = None, **variables: str
 ) -> Iterator[tuple[str, subprocess.Popen]]:
     """The address and the process of a server over a library that FakeEncoder made."""
     command = [sys.executable, __file__, "serve", "-l", str(library), "--port", "0", *more]
-    server = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": stderr, "text": True}
+    server = subprocess.Popen(command, **pipes, env={**os.environ, **variables})
     try:
         line = server.stdout.readline()
         yield line.split()[2], server

@@ -201,11 +201,12 @@ def test_every_answer_forbids_what_the_page_does_not_need(client):
 
 def test_a_full_line_answers_503_and_says_when_to_come_back(library):
     class Slow(FakeEncoder):
-        go = threading.Event()
+        begun, go = threading.Event(), threading.Event()
 
         def encode_text(self, texts):
             if "wait" in texts:
-                self.go.wait(10)
+                self.begun.set()
+                self.go.wait(30)
             return super().encode_text(texts)
 
     app = create_app(library, load=lambda source: Slow(), line=1)
@@ -220,9 +221,11 @@ def test_a_full_line_answers_503_and_says_when_to_come_back(library):
             )
             for _ in range(8)
         ]
-        for thread in threads:
+        threads[0].start()
+        Slow.begun.wait(30)  # it is being answered alone, and one of the others can wait
+        for thread in threads[1:]:
             thread.start()
-        while len(answers) < 5:
+        while len(answers) < 6:
             time.sleep(0.01)
         Slow.go.set()
         for thread in threads:
@@ -292,3 +295,5 @@ def test_metrics_count_requests_by_route(client):
     answer = client.get("/metrics").text
     assert 'deixis_requests_total{route="/v1/search",status="200"} 1.0' in answer
     assert "deixis_waiting 0.0" in answer
+    plain = next(line for line in answer.splitlines() if line.startswith("deixis_plain_passes "))
+    assert float(plain.split()[1]) >= 1  # rows this few are read in float32

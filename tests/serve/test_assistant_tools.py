@@ -9,6 +9,7 @@ import pytest
 from made_library import made_library
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.server.mcpserver.exceptions import ToolError
 from PIL import Image
 
 from deixis.search.library.library import Library
@@ -106,3 +107,9 @@ def test_what_cannot_be_answered_is_a_sentence(library):
     assert "there is no condition 'colour'" in sentences[0]
     assert "ask for 1 to 100" in sentences[1]
     assert "there is no picture" in sentences[2]
+
+
+@pytest.mark.parametrize("tool", ["show_picture", "similar_pictures"])
+def test_an_id_that_is_half_a_character_is_a_sentence(library, tool):
+    with pytest.raises(ToolError, match="is not UTF-8"):
+        asyncio.run(assistant_server(library).call_tool(tool, {"id": "\ud800"}))

@@ -80,7 +80,7 @@ def test_a_mixture_is_explained_part_by_part(client):
 @pytest.mark.parametrize(
     ("parts", "said"),
     [
-        ([{"words": {"text": "a dog"}, "weight": -1}], "nothing is wanted"),
+        ([{"words": {"text": "a dog"}, "weight": -1}], "every part is unwanted"),
         ([{"words": {"text": "a dog"}, "id": "0" * 32}], "exactly one of words, id and picture"),
         ([{"id": "0" * 32, "crop": [0.5, 0.2, 0, 1]}], "xmin < xmax"),
         ([], "at least 1 item"),
@@ -96,6 +96,14 @@ def test_folders_are_added_only_where_that_is_allowed(client, library, tmp_path)
     assert client.get("/v1/library").json()["adding"] is False
     refused = client.post("/v1/indexing", json={"folder": str(tmp_path)})
     assert (refused.status_code, "deixis index" in refused.json()["detail"]) == (403, True)
+
+
+@pytest.mark.parametrize("folder", ["~nobody-at-all/photos", "photos", "/tmp/\0"])
+def test_what_is_no_folder_is_refused(library, folder):
+    app = create_app(library, load=lambda source: FakeEncoder(), adding=True)
+    with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
+        answer = client.post("/v1/indexing", json={"folder": folder})
+    assert (answer.status_code, "is not a folder" in answer.text) == (400, True)
 
 
 def test_adding_a_folder_can_be_paused_and_goes_on(library, tmp_path):

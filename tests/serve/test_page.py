@@ -74,13 +74,13 @@ def test_a_stroke_drawn_before_its_words_belongs_to_the_words_that_follow(page):
 
 def test_a_place_without_words_is_answered_with_a_sentence(page):
     draw(page, 0.5, 0.5)
-    page.get_by_text("Say what it is, too").wait_for()
+    page.get_by_text("Also say what it is").wait_for()
     type_words(page, "a dog")
     page.get_by_text("Looked for “dog” at the middle").wait_for()
     page.locator("#text").fill("")
-    page.get_by_text("Say what it is, too").wait_for()
+    page.get_by_text("Also say what it is").wait_for()
     page.get_by_label("Clear the canvas").click()
-    page.get_by_text("Say what it is, too").wait_for(state="hidden")
+    page.get_by_text("Also say what it is").wait_for(state="hidden")
 
 
 def test_a_click_gives_a_stroke_to_another_phrase(page):

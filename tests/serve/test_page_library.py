@@ -204,14 +204,34 @@ def test_a_folder_is_added_from_the_page_and_problems_are_named(page, tmp_path):
     page.locator("#about").click()
     page.get_by_label("Add a folder").fill(str(tmp_path / "nowhere"))
     page.get_by_role("button", name="Add", exact=True).click()
-    page.get_by_role("alert").get_by_text("is no folder on this machine").wait_for()
+    page.get_by_role("alert").get_by_text("is not a folder on this machine").wait_for()
     page.get_by_label("Add a folder").fill(str(more))
     page.get_by_role("button", name="Add", exact=True).click()
     page.get_by_text("Done: 4 of 4 files, 3 new or changed").wait_for()
-    page.get_by_text("1 files could not be added").click()
+    page.get_by_text("1 file could not be added").click()
     assert "broken.png" in page.locator(".progress details").text_content()
     page.locator(".roots li", has_text="more").wait_for()
     page.keyboard.press("Escape")
     page.get_by_text("43 pictures").wait_for()
     page.locator("#results .card").nth(42).wait_for()
     assert count_of(page) == 43
+
+
+def test_a_folder_that_is_done_before_the_page_looks_is_listed_too(page, tmp_path):
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "new.png").write_bytes((tmp_path / "pictures" / "00.png").read_bytes() + b"changed")
+
+    def late(route):
+        answer = route.fetch()
+        if route.request.method == "POST":
+            while page.request.get(route.request.url).json()["standing"] == "running":
+                continue
+        route.fulfill(response=answer)
+
+    page.route("**/v1/indexing", late)
+    page.locator("#about").click()
+    page.get_by_label("Add a folder").fill(str(more))
+    page.get_by_role("button", name="Add", exact=True).click()
+    page.get_by_text("Done: 1 of 1 files, 1 new or changed").wait_for()
+    page.locator(".roots li", has_text="more").wait_for()

@@ -1,8 +1,9 @@
-"""A server asked from Python: the same searches as on its page, with types."""
+"""A typed Python client of a server: the same searches as on its page."""
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from http.client import HTTPException
 from pathlib import Path
 from typing import Any, Literal
 from urllib.error import HTTPError, URLError
@@ -12,6 +13,7 @@ from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_ope
 from deixis.errors import SearchError
 from deixis.features.store.image_files import PictureBytes, opened_by
 from deixis.features.store.picture_formats import PICTURE_TYPES
+from deixis.files import parse_json
 from deixis.search.places.named_places import Points, drawing_at
 from deixis.search.query.filters import optional_filter
 from deixis.search.query.query import Hit, Note, Query, Results
@@ -74,7 +76,7 @@ class Client:
 
     def __init__(self, url: str, token: str | None = None, seconds: float = PATIENCE) -> None:
         if not url.startswith(("http://", "https://")):
-            raise SearchError(f"'{url}' is no address of a server; give http://HOST:PORT")
+            raise SearchError(f"'{url}' is not the address of a server; give http://HOST:PORT")
         self._url, self._token, self._seconds = url.rstrip("/"), token, seconds
 
     def library(self) -> ServerLibrary:
@@ -141,7 +143,11 @@ class Client:
         asked: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         content = None if body is None else json.dumps(body).encode()
-        return dict(json.loads(self._content(method, path, content, "application/json", asked)))
+        found = self._content(method, path, content, "application/json", asked)
+        try:
+            return dict(parse_json(found))
+        except (ValueError, TypeError) as error:
+            raise SearchError(f"{self._url} did not answer with JSON: {error}") from error
 
     def _content(
         self,
@@ -170,8 +176,11 @@ class Client:
 def answer_to(request: Request, seconds: float) -> bytes:
     """The content of an answer; no proxy is asked and no redirection followed."""
     opener = build_opener(ProxyHandler({}), _NoRedirect())
-    with opener.open(request, timeout=seconds) as answer:
-        return bytes(answer.read(LARGEST))
+    try:
+        with opener.open(request, timeout=seconds) as answer:
+            return bytes(answer.read(LARGEST))
+    except HTTPException as error:  # another program has the port now
+        raise URLError(f"what answers there does not speak HTTP ({error!r})") from error
 
 
 class _NoRedirect(HTTPRedirectHandler):

@@ -1,4 +1,4 @@
-"""Follow folders: a library is brought in line whenever something below them changes.
+"""Watch folders: update the library whenever something in them changes.
 
 Every pass looks at all followed folders, which is cheap (names, sizes and times) and cannot lose a
 rename, whatever the system reported of it. Passes are kept apart, so that a folder that changes all
@@ -14,6 +14,7 @@ from threading import Event
 from watchfiles import watch
 
 from deixis.errors import DeixisError
+from deixis.paths import expanded
 from deixis.search.library.indexing import IndexingReport
 
 SETTLE = 500  # milliseconds without a change before a pass begins; most writers are done by then
@@ -34,7 +35,7 @@ class FolderWatch:
         on_pass: Callable[[IndexingReport], None],
         on_error: Callable[[DeixisError], None],
     ) -> None:
-        self._paths = [Path(path).expanduser() for path in paths]
+        self._paths = [expanded(path) for path in paths]
         self._own = os.path.join(os.path.realpath(library), "")
         self._on_pass, self._on_error = on_pass, on_error
 

@@ -18,7 +18,6 @@ from deixis.search.library.current_generation import current_generation
 from deixis.search.query.library_candidates import Engine
 from deixis.search.query.server_proof import prove
 from deixis.serve.decoding.decode_pool import DecodePool
-from deixis.serve.encoded_examples import EncodedExamples
 from deixis.serve.indexing_job import IndexingJob
 from deixis.serve.limits.access_token import checked_token
 from deixis.serve.limits.guard import Guard
@@ -27,6 +26,7 @@ from deixis.serve.limits.upload_budget import UploadBudget
 from deixis.serve.limits.waiting import LONGEST, answer_of
 from deixis.serve.picture_files import PictureFiles
 from deixis.serve.problem_documents import handle_problems, problem
+from deixis.serve.query_picture_cache import QueryPictureCache
 from deixis.serve.routes.browse_routes import router as browsing
 from deixis.serve.routes.explain_routes import router as explaining
 from deixis.serve.routes.folder_routes import router as folders
@@ -68,7 +68,7 @@ def create_app(
     state = ServerState(
         worker=worker,
         examples=Lane("examples", niceness=5, line=32, seconds=15.0),
-        kept_examples=EncodedExamples(),
+        kept_examples=QueryPictureCache(),
         explanations=Lane("explanations", niceness=10, line=8, seconds=LONGEST),
         speech=Lane("speech", niceness=5, line=4, seconds=30.0),
         recognise=Recogniser(),

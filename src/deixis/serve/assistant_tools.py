@@ -16,6 +16,7 @@ from deixis.search.encoders.load_encoder import load_encoder
 from deixis.search.library.library import Library
 from deixis.search.library.library_store import LibraryStore
 from deixis.search.query.query import Query, Results
+from deixis.search.query.whole_characters import require_whole
 from deixis.serve.served_library import FolderLibrary
 
 P = ParamSpec("P")
@@ -116,4 +117,5 @@ def _listed(results: Results) -> dict[str, Any]:
 
 
 def _content(library: Library, id: str) -> bytes:
-    return FolderLibrary(library.folder, load_encoder).picture(id).content
+    name = require_whole(id, "the id")
+    return FolderLibrary(library.folder, load_encoder).picture(name).content

@@ -1,4 +1,4 @@
-"""A served library that follows its own folders."""
+"""A served library that watches its own folders."""
 
 import logging
 import threading

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from deixis.errors import DeixisError, SearchError
+from deixis.paths import expanded
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.library.indexing import FileOutcome
 from deixis.search.library.library_store import LibraryStore
@@ -45,7 +46,7 @@ class _PausedError(Exception):
 
 @dataclass
 class IndexingJob:
-    """One folder at a time, in a thread of its own.
+    """Indexes one folder at a time, in a thread of its own.
 
     A pause ends the pass after a group of files that is safe on disk, and resuming begins another
     over the same folder, which finds those files unchanged: nothing is held meanwhile.
@@ -65,10 +66,10 @@ class IndexingJob:
 
     def begin(self, folder: str, encoder: Callable[[], SearchEncoder]) -> None:
         """Index a folder; refused while another one is."""
-        path = Path(folder).expanduser()
+        path = expanded(folder)
         if not path.is_absolute() or not path.is_dir():
             raise SearchError(
-                f"'{folder}' is no folder on this machine; give its whole path, such as "
+                f"'{folder}' is not a folder on this machine; give its full path, such as "
                 f"{os.path.expanduser('~/Pictures')}"
             )
         with self._lock:

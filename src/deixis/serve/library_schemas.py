@@ -1,4 +1,4 @@
-"""The library looked through and added to, as it goes over the wire."""
+"""Request and response types for browsing a library and adding folders to it."""
 
 from datetime import datetime
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Several things asked at once, as they go over the wire."""
+"""Request and response types of queries with several parts."""
 
 from typing import Annotated
 

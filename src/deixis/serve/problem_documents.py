@@ -26,7 +26,7 @@ CODES: dict[int, ProblemCode] = {
 
 
 def problem(status: int, detail: str, code: ProblemCode | None = None) -> JSONResponse:
-    """An answer that says why there is none."""
+    """An error response that says what went wrong."""
     content: dict[str, Any] = {
         "type": "about:blank",
         "title": HTTPStatus(status).phrase,
@@ -38,7 +38,7 @@ def problem(status: int, detail: str, code: ProblemCode | None = None) -> JSONRe
 
 
 def handle_problems(app: FastAPI) -> None:
-    """Let every error of an app become a problem document."""
+    """Turn every error of an app into a problem document."""
 
     @app.exception_handler(DeixisError)
     async def refused(request: Request, error: DeixisError) -> Response:

@@ -1,4 +1,4 @@
-"""What goes over the wire; traces and timed words use the field names of Localized Narratives."""
+"""Request and response types; traces and timed words are named as in Localized Narratives."""
 
 from dataclasses import replace
 from typing import Annotated, Literal
@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, FiniteFloat
 
 from deixis.errors import SearchError
+from deixis.features.trace.cleaning import MOST_POINTS
 from deixis.features.trace.drawing import Drawing, Link
 from deixis.features.trace.narration import Point, TimedWord
 from deixis.search.places.named_places import drawing_at
@@ -13,7 +14,7 @@ from deixis.search.query.filters import optional_filter
 from deixis.search.query.query import NoteCode, Query, Results
 
 LONGEST_TEXT, MOST_HITS = 2_000, 200
-MOST_STROKES, MOST_POINTS = 500, 20_000
+MOST_STROKES, MOST_PLACES = 500, 100
 
 Id = Annotated[str, Field(pattern="^[0-9a-f]{32}$", description="A picture's content hash.")]
 Text = Annotated[str, Field(min_length=1, max_length=LONGEST_TEXT)]
@@ -88,7 +89,7 @@ class QueryBody(BaseModel):
     )
     links: list[StrokeLink] = Field(default=[], max_length=MOST_STROKES)
     places: list[PlaceBody] = Field(
-        default=[], max_length=MOST_STROKES, description="Boxes instead of strokes."
+        default=[], max_length=MOST_PLACES, description="Boxes instead of strokes."
     )
     trace_weight: FiniteFloat = Field(default=0.5, ge=0, le=1)
 

@@ -1,4 +1,4 @@
-"""What a server needs of a library: its searcher while it stays as it is, and its pictures."""
+"""A library as the server uses it: the searcher of its present state, and its pictures."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from deixis.search.query.searcher import Searcher
 
 @dataclass(frozen=True, slots=True)
 class LibraryFacts:
-    """What a library says of itself."""
+    """What a library reports about itself."""
 
     pictures: int
     folders: tuple[str, ...]
@@ -72,7 +72,7 @@ class OpenedLibrary(Protocol):
         """Whether the library still is as it was opened."""
 
     def facts(self, labels: int) -> LibraryFacts:
-        """What the library says of itself, with its most frequent labels."""
+        """What the library reports about itself, with its most frequent labels."""
 
     def browse(self, asked: BrowseRequest) -> Browsed:
         """Pictures in the order people look through them."""

@@ -6,11 +6,11 @@ from pathlib import Path
 from fastapi import Request
 
 from deixis.serve.decoding.decode_pool import DecodePool
-from deixis.serve.encoded_examples import EncodedExamples
 from deixis.serve.indexing_job import IndexingJob
 from deixis.serve.limits.lane import Lane
 from deixis.serve.limits.upload_budget import UploadBudget
 from deixis.serve.picture_files import PictureFiles
+from deixis.serve.query_picture_cache import QueryPictureCache
 from deixis.serve.server_metrics import Metrics
 from deixis.serve.speech.recogniser import Recogniser
 from deixis.serve.worker import Worker
@@ -22,7 +22,7 @@ class ServerState:
 
     worker: Worker
     examples: Lane  # pictures to search by are encoded here
-    kept_examples: EncodedExamples
+    kept_examples: QueryPictureCache
     explanations: Lane
     speech: Lane  # recordings are recognised here
     recognise: Recogniser

@@ -1,4 +1,4 @@
-"""The one thread that owns the model and the library: requests wait in line and go in batches."""
+"""The one thread that owns the model and the library: requests queue up and go in batches."""
 
 import queue
 import threading
@@ -22,7 +22,7 @@ FRESH = 1.0  # seconds between checks whether the library changed
 
 
 class BusyError(Exception):
-    """The line is full; come back later."""
+    """The queue is full; come back later."""
 
     seconds = 1
 
@@ -67,7 +67,7 @@ class Worker:
 
     @property
     def waiting(self) -> int:
-        """How many requests stand in line."""
+        """How many requests are waiting."""
         return self._line.qsize()
 
     @property

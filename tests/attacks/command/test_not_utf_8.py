@@ -9,12 +9,6 @@ import pytest
 from made_library import made_library
 
 
-def command(*arguments, cwd):
-    line = [sys.executable, "-c", "from deixis.cli import main; main()", *arguments]
-    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}  # as outside the C locale
-    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd, env=strict)
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -28,7 +22,7 @@ def command(*arguments, cwd):
     ],
     ids=lambda arguments: b" ".join(map(os.fsencode, arguments)).decode(errors="replace"),
 )
-def test_arguments_are_refused_by_a_sentence(tmp_path, arguments):
+def test_arguments_are_refused_by_a_sentence(command, tmp_path, arguments):
     made_library(tmp_path, 1)
     done = command(*map(os.fsdecode, arguments), cwd=tmp_path)
     assert done.returncode == 1, done.stderr
@@ -37,7 +31,13 @@ def test_arguments_are_refused_by_a_sentence(tmp_path, arguments):
 
 
 def test_names_of_folders_can_be_printed_as_json(tmp_path):
+    """In a process that the system starts with them, not in a fork."""
     folder = os.fsdecode(b"\xff")
     made_library(tmp_path, 1).rename(tmp_path / folder)
-    done = command("status", "--library", folder, "--json", cwd=tmp_path)
+    line = [sys.executable, "-c", "from deixis.cli import main; main()"]
+    line += ["status", "--library", folder, "--json"]
+    strict = os.environ | {"PYTHONIOENCODING": "utf-8:strict"}  # as outside the C locale
+    done = subprocess.run(
+        line, capture_output=True, text=True, check=False, cwd=tmp_path, env=strict
+    )
     assert json.loads(done.stdout)["folder"].endswith("\udcff"), done.stderr

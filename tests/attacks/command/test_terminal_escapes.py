@@ -1,8 +1,5 @@
 """No file name and no error may move the cursor, colour the screen or be read as markup."""
 
-import subprocess
-import sys
-
 import pytest
 from typer.testing import CliRunner
 
@@ -42,13 +39,6 @@ def test_paths_and_json_reach_tools_as_they_are_and_terminals_spelt_out(
     assert any(character in shown for character in "\x1b\u202e\x9b") is not terminal
 
 
-def command(*arguments):
-    start = "from deixis.cli import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", start, *arguments], capture_output=True, text=True, check=False
-    )
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -58,18 +48,17 @@ def command(*arguments):
         ("status", "--library", "[bold]"),
     ],
 )
-def test_errors_are_one_sentence_whatever_they_quote(arguments, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    done = command(*arguments)
+def test_errors_are_one_sentence_whatever_they_quote(command, arguments, tmp_path):
+    done = command(*arguments, cwd=tmp_path)
     assert done.returncode == 1
     assert done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr
     assert "\x1b" not in done.stderr
 
 
-def test_a_recipe_without_rows_says_so(tmp_path):
+def test_a_recipe_without_rows_says_so(command, tmp_path):
     (tmp_path / "empty.toml").write_text('title = "x"\n')
-    done = command("table", str(tmp_path / "empty.toml"))
+    done = command("table", str(tmp_path / "empty.toml"), cwd=tmp_path)
     assert "has no [[row]]" in done.stderr
 
 

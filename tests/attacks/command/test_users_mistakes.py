@@ -3,8 +3,6 @@
 import errno
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -14,10 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from deixis.cli.shared.ending import system_sentence
+from deixis.cli.shared.ending import memory_sentence, system_sentence
 from deixis.data.read_corpus import read_corpus
-from deixis.errors import DeixisError
+from deixis.errors import DeixisError, RunError
 from deixis.files import locked, write_atomic
+from deixis.recipes.packing.ship_run import ship_run
 from deixis.recipes.recipe import Recipe
 from deixis.recipes.recipe_parts import Row
 from deixis.runs.data_spec import DataSpec
@@ -25,12 +24,6 @@ from deixis.runs.prepare import Prepared, prepare
 from deixis.runs.run import Run
 
 ROOT = Path(__file__).parents[3]
-
-
-def command(*arguments, cwd):
-    start = "from deixis.cli import main; main()"
-    line = [sys.executable, "-c", start, *map(str, arguments)]
-    return subprocess.run(line, capture_output=True, text=True, check=False, cwd=cwd)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +44,31 @@ def command(*arguments, cwd):
     ],
     ids=lambda arguments: " ".join(arguments)[:40],
 )
-def test_the_command_says_what_is_wrong(tmp_path, arguments):
+def test_the_command_says_what_is_wrong(command, tmp_path, arguments):
     done = command(*arguments, cwd=tmp_path)
     assert done.returncode in (1, 2), done.stderr
     assert "Traceback" not in done.stderr
     assert done.stderr.strip()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("train", "tiny", "data.corpus="), "nothing is there"),
+        (("train", "tiny", "--tiny", "--runs", "a-file"), "a file is there"),
+        (("table", "tiny", "--tiny", "--runs", "a-file/runs"), "a file is there"),
+        (("index", ".", "--library", "a-file"), "a file is there"),
+        (("index", "~nobody-at-all/photos"), "does not exist"),
+        (("search", "x", "--library", "~nobody-at-all/photos"), "is not a library"),
+        (("adopt", "a-file", "run", "--method", "vsrn"), "no checkpoint of torch"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(value),
+)
+def test_the_command_says_it_in_one_sentence(command, tmp_path, arguments, said):
+    (tmp_path / "a-file").write_text("hello")
+    done = command(*arguments, cwd=tmp_path)
+    assert (done.returncode, said in done.stderr) == (1, True), done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, "it is found before anything is computed"
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "null", "3", '"x"', "\x00", "{}"])
@@ -70,11 +83,40 @@ def test_a_run_with_a_broken_file_is_refused(tmp_path, kind, content):
 
 
 @pytest.mark.parametrize("name", ["dim", "word_dim"])
-@pytest.mark.parametrize("value", [0, -3])
-def test_a_model_without_width_is_refused(name, value):
+@pytest.mark.parametrize("value", [0, -3, 10**20])
+def test_a_model_of_impossible_width_is_refused(name, value):
     table = {"row": [{"label": "a", "method": {"name": "vsepp", name: value}}]}
     with pytest.raises(DeixisError, match=name):
         Recipe.of("made", table)
+
+
+@pytest.mark.parametrize("kind", ["missing", "without measures"])
+def test_a_mistyped_run_costs_the_packaged_model_nothing(tmp_path, monkeypatch, kind):
+    packaged = tmp_path / "photos"
+    packaged.mkdir()
+    (packaged / "places.safetensors").write_bytes(b"a place head")
+    monkeypatch.setattr("deixis.recipes.packing.ship_run.PACKAGED", packaged)
+    run = tmp_path / "run"
+    if kind == "without measures":
+        run.mkdir()
+        (run / "config.json").write_text("{}")
+    with pytest.raises(RunError):
+        ship_run(Run(run))
+    assert (packaged / "places.safetensors").read_bytes() == b"a place head"
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (MemoryError(), "there is not enough memory; make"),
+        (RuntimeError("can't allocate memory: tried to allocate 51200000000 bytes"), "51.2 GB"),
+        (RuntimeError("CUDA out of memory."), "there is not enough memory; make"),
+        (RuntimeError("a mistake of ours"), None),
+    ],
+)
+def test_too_little_memory_is_a_sentence(error, said):
+    sentence = memory_sentence(error)
+    assert sentence is None if said is None else said in sentence
 
 
 def test_the_system_is_quoted_in_a_sentence():

@@ -27,7 +27,7 @@ class PowerCutDisk:
     def __init__(self, root: Path, on_moment: Callable[["PowerCutDisk"], None]) -> None:
         self.root, self._on_moment = root, on_moment
         self._bytes: dict[int, bytes] = {}  # by inode
-        self._names: dict[Path, dict[str, int]] = {root: {}}
+        self._names: dict[int, dict[str, int]] = {}  # by inode: a folder keeps them when renamed
         self._held: dict[int, int] = {}  # open handles, so that no inode is used twice
 
     @contextmanager
@@ -53,13 +53,13 @@ class PowerCutDisk:
     def _synced(self, path: Path, handle: int) -> None:
         if not path.is_relative_to(self.root):
             return
-        if path.is_dir():
-            self._names[path] = {entry.name: entry.inode() for entry in os.scandir(path)}
-            return
         inode = os.fstat(handle).st_ino
         if inode not in self._held:
             self._held[inode] = os.open(path, os.O_RDONLY)
-        self._bytes[inode] = path.read_bytes()
+        if path.is_dir():
+            self._names[inode] = {entry.name: entry.inode() for entry in os.scandir(path)}
+        else:
+            self._bytes[inode] = path.read_bytes()
 
     def write_down(self, target: Path, kind: str, seed: int = 0) -> None:
         """The disk as it would be found now."""
@@ -67,7 +67,7 @@ class PowerCutDisk:
 
     def _folder(self, source: Path, target: Path, kind: str, chance: random.Random) -> None:
         target.mkdir(parents=True)
-        safe = self._names.get(source, {})
+        safe = self._names.get(source.stat().st_ino, {})
         now = {entry.name: entry.inode() for entry in os.scandir(source)}
         names = {"strict": safe, "eager": now, "torn": safe if chance.random() < 0.5 else now}[kind]
         for name, inode in names.items():

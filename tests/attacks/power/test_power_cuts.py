@@ -5,17 +5,22 @@ import random
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from made_library import made_library
 from power_cut_disk import PowerCutDisk, mounted, new_image
+from safetensors.torch import load_file
 
 from deixis.data.batches.pairs import PairBatches
 from deixis.errors import RunError
 from deixis.evaluation.judge import evaluate_split
+from deixis.features.backbones.timm.timm_folder import write_timm_folder
 from deixis.files import replacing, write_atomic, write_json
 from deixis.methods.vsepp import VSEPP
+from deixis.runs.places.place_head import StoredCells
 from deixis.search.library.verification import verify
+from deixis.search.places.cell_file import CellFile
 from deixis.training.checkpoint import read_tensors, readable_checkpoint
 from deixis.training.loop import Fit
 from deixis.training.spec import TrainSpec
@@ -25,6 +30,9 @@ from made import made_dataset
 SIZES, METHOD = Sizes(region=8, vocabulary=30), VSEPP(dim=16, word_dim=8)
 CUTS = 20
 ENDS = ("best.safetensors", "state.safetensors", "log.jsonl")
+
+CELLS = StoredCells(np.ones((1, 81, 64), np.int8), np.ones(1, np.float32))
+SHOWN = {"architecture": "resnet50", "size": 224, "image_mean": [0] * 3, "image_std": [1] * 3}
 
 
 def make_fit(folder: Path) -> Fit:
@@ -126,6 +134,16 @@ def test_a_damaged_checkpoint_gives_way_to_the_one_before_it(tmp_path):
         make_fit(tmp_path / "cut").run(silent)
 
 
+@pytest.mark.parametrize("torn", ['{"step": 9, "measures": {"rsum": 1}', "\0\0\0", '{"st', "[9]"])
+def test_a_line_of_the_log_that_was_cut_off_is_dropped(tmp_path, torn):
+    make_fit(tmp_path / "whole").run(silent)
+    make_fit(tmp_path / "cut").run(silent)
+    with (tmp_path / "cut" / "log.jsonl").open("a") as log:
+        log.write(torn)
+    make_fit(tmp_path / "cut").run(silent)
+    assert ended(tmp_path / "cut") == ended(tmp_path / "whole")
+
+
 def test_a_file_and_its_name_are_safe_once_they_are_written(tmp_path):
     disk = PowerCutDisk(tmp_path / "disk", lambda disk: None)
     disk.root.mkdir()
@@ -134,11 +152,16 @@ def test_a_file_and_its_name_are_safe_once_they_are_written(tmp_path):
         write_atomic(disk.root / "current", b"generation-1\n")
         with replacing(disk.root / "a" / "model.bin") as temporary:
             temporary.write_bytes(b"weights")
+        CellFile(disk.root / "a", "head", 64).append(0, {"a picture": CELLS})
+        write_timm_folder(disk.root / "cnn", {"weight": torch.ones(3)}, SHOWN)
         disk.write_down(tmp_path / "left", "strict")
     left = tmp_path / "left"
     assert json.loads((left / "a" / "b" / "metrics.json").read_text()) == {"rsum": 1}
     assert (left / "current").read_bytes() == b"generation-1\n"
     assert (left / "a" / "model.bin").read_bytes() == b"weights"
+    assert CellFile(left / "a", "head", 64).stored() == 1
+    assert load_file(left / "cnn" / "model.safetensors")["weight"].tolist() == [1, 1, 1]
+    assert json.loads((left / "cnn" / "config.json").read_text())["architecture"] == "resnet50"
 
 
 @pytest.mark.slow

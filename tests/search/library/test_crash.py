@@ -1,5 +1,6 @@
 """A writer is killed without warning; nothing it acknowledged may be lost."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -39,7 +40,7 @@ def acknowledged_before_kill(library: Path, pictures: Path, after: int) -> list[
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={"PYTHONPATH": f"{TESTS}:{TESTS.parent / 'src'}", "OMP_NUM_THREADS": "1"},
+        env={**os.environ, "PYTHONPATH": f"{TESTS}:{TESTS.parent / 'src'}", "OMP_NUM_THREADS": "1"},
     )
     assert writer.stdin is not None and writer.stdout is not None
     lines = [writer.stdout.readline() for _ in range(after)]

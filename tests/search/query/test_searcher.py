@@ -79,7 +79,7 @@ def test_another_model_may_not_search(library):
 
 def test_a_broken_picture_cannot_be_searched_by(library, tmp_path, encoder):
     (tmp_path / "x.jpg").write_bytes(b"bad bytes")
-    with pytest.raises(SearchError, match=r"x\.jpg' cannot be searched by: no picture"):
+    with pytest.raises(SearchError, match=r"cannot search by '.*x\.jpg': no picture"):
         Searcher(encoder, library).search(Query(image=tmp_path / "x.jpg"))
 
 

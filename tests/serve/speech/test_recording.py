@@ -42,6 +42,7 @@ def test_two_channels_become_their_mean():
         (b"", "not a WAV file"),
         (b"RIFF\x04\0\0\0WAVE", "not a WAV file"),
         (b"\x1aE\xdf\xa3 webm", "not a WAV file"),
+        (b"RIFF\x88\0\0\0WAVEfmt!\x10\0\0\xed\x01\0\x01\0", "not a WAV file: it is cut short"),
         (recording(np.zeros(10), width=1 * 4), "32 bits"),
         (recording(np.zeros(12), channels=3), "3 channels"),
         (recording(np.zeros(10), rate=4_000), "4000 Hz"),

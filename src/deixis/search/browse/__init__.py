@@ -1,1 +1,1 @@
-"""A library looked through without a query: its pictures in order, and what one might ask."""
+"""Browsing a library without a query: its pictures in order, and example queries."""

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Bool, Float32
 from numpy import ndarray
 
 from deixis.runs.places.place_head import StoredCells
+from deixis.shapes import Bool, Float32
 
 
 @dataclass(frozen=True, slots=True)

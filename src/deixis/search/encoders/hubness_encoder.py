@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import RunError
@@ -20,6 +19,7 @@ from deixis.runs.text_bank import Bank
 from deixis.search.encoders.embedded_parts import EmbeddedParts, EncodedFiles
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.places.place_reader import PlaceReader
+from deixis.shapes import Float32
 
 
 class HubnessEncoder:
@@ -39,7 +39,7 @@ class HubnessEncoder:
 
     @property
     def source(self) -> str:
-        """The run folder, or the name it was asked for by."""
+        """The run folder, or the name under which it was requested."""
         return self.run.source
 
     @property
@@ -65,6 +65,12 @@ class HubnessEncoder:
     def encode_image(self, files: Sequence[PictureSource]) -> EncodedFiles:
         """Embed picture files and how popular each is."""
         encoded = self.run.encode_image(files)
+        length, wanted = encoded.parts.vectors.shape[2], self._bank.texts.shape[1]
+        if length != wanted:
+            raise RunError(
+                f"{self.run.source} gives vectors of {length} numbers, its bank has {wanted}; pack "
+                "the run again"
+            )
         popular = self._bank.popularity(encoded.parts.vectors[:, 0])
         return EncodedFiles(_with(encoded.parts, -popular), encoded.broken, encoded.cells)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from deixis.errors import SearchError
 from deixis.extras import need
 from deixis.files import json_hash, locked
-from deixis.paths import cache_folder
+from deixis.paths import cache_folder, expanded
 from deixis.runs.run import Run
 from deixis.runs.text_bank import Bank
 from deixis.search.encoders.hubness_encoder import HubnessEncoder
@@ -49,7 +49,7 @@ def packaged() -> Path:
     """The run folder of the model for photographs."""
     if not Run(PACKAGED).trained:
         raise SearchError(
-            "this deixis comes without a model for photographs; name one: --model RUN, "
+            "this installation has no model for photographs; name one: --model RUN, "
             "or --model hf:PATH of a CLIP or SigLIP"
         )
     return PACKAGED
@@ -62,7 +62,7 @@ def packaged_scenes() -> Path:
 
 def _absolute(tower: str) -> str:
     """A tower's name that means the same from every folder."""
-    path = Path(tower.removeprefix(TOWER)).expanduser()
+    path = expanded(tower.removeprefix(TOWER))
     return f"{TOWER}{os.path.abspath(path)}" if path.is_dir() else tower
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import RunError
@@ -17,18 +16,21 @@ from deixis.features.backbones.backbone import (
     text_source,
 )
 from deixis.features.backbones.onnx_graph import session_of
+from deixis.features.store.content_hashes import content_hash
 from deixis.features.store.image_files import PictureSource
 from deixis.features.store.packed import PackedRegions, PackedTokens
 from deixis.features.store.padding import padded_arrays
 from deixis.features.trace.narration import Narration
 from deixis.features.words.vocabulary import Vocabulary
-from deixis.files import file_hash, parse_json
+from deixis.files import parse_json
 from deixis.runs.export.shared_weights import shared_matrices
 from deixis.runs.run import Run
 from deixis.search.encoders.embedded_parts import EmbeddedParts, EncodedFiles
 from deixis.search.encoders.torch_encoder import TorchEncoder
+from deixis.shapes import Float32
 
 MANIFEST = "export.json"
+GRAPHS = {"image.onnx", "text.onnx"}
 KEYS = ("weights", "image", "text", "identity", "exact", "reads_traces")
 
 
@@ -40,12 +42,15 @@ class OnnxEncoder(TorchEncoder):
         self._graphs = Run(run).path("onnx")
         self._manifest = read_export(self._graphs / MANIFEST)
         self._config = Run(run).read("config")
+        for key in ("image", "text"):
+            if not isinstance(self._config.get(key), str):
+                raise RunError(f"{Run(run).path('config')} is damaged: it names no {key} features")
 
     @cached_property
     def identity(self) -> str:
         """The run's identity, refused when the run or a backbone is no longer what was exported."""
         found = {
-            "weights": file_hash(Run(self._run).path("weights")),
+            "weights": content_hash(Run(self._run).path("weights")),
             "image": self._images.identity(),
             "text": self._texts.identity(),
         }
@@ -53,7 +58,7 @@ class OnnxEncoder(TorchEncoder):
             if self._manifest[key] != value:
                 raise RunError(f"{self._graphs} was exported with other {key}; export again")
         for name, value in self._manifest.get("graphs", {}).items():
-            if file_hash(self._graphs / name) != value:
+            if content_hash(self._graphs / name) != value:
                 raise RunError(f"{self._graphs / name} is not what was exported; export again")
         return str(self._manifest["identity"])
 
@@ -134,15 +139,26 @@ class OnnxEncoder(TorchEncoder):
 
 
 def read_export(path: Path) -> dict[str, Any]:
-    """What an export says of itself, refused when it says less than is needed."""
+    """The record of an export, refused if it is incomplete."""
     try:
         record = parse_json(path.read_text(encoding="utf-8"))
         missing = [key for key in KEYS if key not in record]
+        if not isinstance(record, dict) or not _names_graphs(record):
+            raise ValueError("its graphs are no table of names")
     except (OSError, ValueError, TypeError) as error:
         raise RunError(f"{path} is damaged: {error}; export the run again") from error
     if missing:
         raise RunError(f"{path} is damaged: it has no '{missing[0]}'; export the run again")
     return dict(record)
+
+
+def _names_graphs(record: dict[str, Any]) -> bool:
+    """Whether hashes and shared matrices are listed by the names of graphs, and no other path."""
+    graphs, shared = record.get("graphs", {}), record.get("shared", {})
+    if not isinstance(graphs, dict) or not isinstance(shared, dict):
+        return False
+    tables = all(isinstance(matrices, dict) for matrices in shared.values())
+    return tables and {*graphs, *shared} <= GRAPHS
 
 
 def run_graph(session: Any, packed: PackedRegions | PackedTokens) -> EmbeddedParts:

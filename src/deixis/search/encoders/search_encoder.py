@@ -1,15 +1,15 @@
-"""What search needs of a model."""
+"""The interface that search requires of a model."""
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.features.store.image_files import PictureSource
 from deixis.features.trace.narration import Narration
 from deixis.search.encoders.embedded_parts import EmbeddedParts, EncodedFiles
 from deixis.search.places.place_reader import PlaceReader
+from deixis.shapes import Float32
 
 
 @runtime_checkable
@@ -22,7 +22,7 @@ class SearchEncoder(Protocol):
 
     @property
     def source(self) -> str:
-        """Where the model can be loaded from again, for whoever opens the library next."""
+        """Where the model can be loaded from again when the library is opened next."""
 
     @property
     def dim(self) -> int:

@@ -6,14 +6,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
+from deixis.errors import RunError
 from deixis.extras import need
 from deixis.features.store.image_files import PictureSource
 from deixis.features.trace.narration import Narration
 from deixis.search.encoders.embedded_parts import EmbeddedParts, EncodedFiles, joined_files
 from deixis.search.places.place_reader import PlaceReader
+from deixis.shapes import Float32
 
 if TYPE_CHECKING:
     from deixis.runs.matcher import Matcher
@@ -41,7 +42,7 @@ class TorchEncoder:
 
     @property
     def source(self) -> str:
-        """The run folder, or the name it was asked for by."""
+        """The run folder, or the name under which it was requested."""
         return self._source or str(self._run.resolve())
 
     @cached_property
@@ -74,6 +75,8 @@ class TorchEncoder:
         self.identity  # noqa: B018  a run that cannot be loaded is not the fault of a file
         try:
             return self._embed(files)
+        except RunError:  # nor is one whose graphs cannot be opened
+            raise
         except Exception as error:  # decoders raise nearly anything on damaged files
             if len(files) == 1:
                 nothing = np.zeros((0, 1, self.dim), dtype=np.float32)

@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
 from deixis.errors import SearchError
 from deixis.files import file_hash, parse_json, replacing, write_json
 from deixis.neighbours.exact import among
+from deixis.neighbours.inner_products import InnerProducts
 from deixis.neighbours.neighbours import Neighbours
-from deixis.neighbours.shortlist import inner_products
+from deixis.shapes import Bool, Float32, Int64
 
 FILE = "cells.faiss"
 SHARE = 0.25  # of the cells a query searches
@@ -74,7 +74,7 @@ class Ivf:
     def _scored(
         self, query: Float32[ndarray, " dim"], rows: Int64[ndarray, " candidate"], k: int
     ) -> tuple[Int64[ndarray, " k"], Float32[ndarray, " k"]]:
-        scores = inner_products(self._vectors[rows], query)
+        scores = InnerProducts(self._vectors)(rows, query)
         order = np.lexsort((rows, -scores))[:k]
         return rows[order], scores[order]
 

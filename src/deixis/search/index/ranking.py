@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
 from deixis.errors import SearchError
+from deixis.neighbours.inner_products import InnerProducts
 from deixis.neighbours.neighbours import Index, Neighbours
-from deixis.neighbours.shortlist import inner_products
 from deixis.search.query.encode_queries import Vectors
+from deixis.shapes import Bool, Float32, Int64
 
 
 @runtime_checkable
@@ -46,4 +46,4 @@ class SingleRanking:
 
     def scores(self, query: Vectors, rows: Int64[ndarray, " row"]) -> Float32[ndarray, " row"]:
         """Inner products with some rows."""
-        return inner_products(self._vectors[rows], query[0])
+        return InnerProducts(self._vectors)(rows, query[0])

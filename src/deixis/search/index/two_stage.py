@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
 from deixis.neighbours import exact
@@ -19,13 +18,14 @@ from deixis.neighbours.neighbours import Neighbours
 from deixis.search.encoders.embedded_parts import EmbeddedParts
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.query.encode_queries import Vectors
+from deixis.shapes import Bool, Float32, Int64
 
 DEPTH = 500  # candidates the model scores
 ITEMS = 256  # pictures scored at once
 
 
 class TwoStageRanking:
-    """Ranks pictures of several vectors each, which lie in consecutive rows."""
+    """Ranks pictures of several vectors each, stored in consecutive rows."""
 
     sample = 256  # pictures to calibrate by: the model's own score is expensive
 
@@ -73,11 +73,12 @@ class TwoStageRanking:
     def _coarse(self, query: Vectors) -> Float32[ndarray, " live"]:
         """One-way MaxSim with every picture, from parts in eight bits."""
         coded = quantise_queries(query, twice=False)
+        room = self._scan.room(coded)
         out, ends = np.empty(len(self._first), dtype=np.float32), self._first + self._parts
         done, low, tail = 0, 0, np.empty((len(query), 0), dtype=np.float32)
         for first in range(0, len(self._vectors), exact.ROWS):
             # A picture may begin in one block and end in the next.
-            affinity = np.concatenate([tail, self._affinity(coded, first)], axis=1)
+            affinity = np.concatenate([tail, self._affinity(coded, first, room)], axis=1)
             high = low + affinity.shape[1]
             stop = int(np.searchsorted(ends, high, "right"))
             if stop > done:
@@ -91,9 +92,12 @@ class TwoStageRanking:
             done, low, tail = stop, kept, affinity[:, kept - low :]
         return out
 
-    def _affinity(self, query: EightBitQueries, first: int) -> Float32[ndarray, "asked row"]:
-        found = self._scan.estimates(query, first)
-        scale, shift = (part.astype(np.float32)[:, None] for part in (found.scale, found.shift))
+    def _affinity(
+        self, query: EightBitQueries, first: int, room: Float32[ndarray, " number"]
+    ) -> Float32[ndarray, "asked row"]:
+        found = self._scan.estimates(query, first, room)
+        parts = found.bounds.scale, found.bounds.shift
+        scale, shift = (part.astype(np.float32)[:, None] for part in parts)
         return np.asarray(found.values * scale + shift)
 
     def _scored(self, query: Vectors, items: Int64[ndarray, " item"]) -> Float32[ndarray, " item"]:

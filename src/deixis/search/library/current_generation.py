@@ -1,4 +1,4 @@
-"""Which generation of a library counts."""
+"""Which generation of a library is in use."""
 
 import re
 from pathlib import Path

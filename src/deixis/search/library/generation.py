@@ -10,11 +10,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import SearchError
-from deixis.files import make_folder, parse_json, write_atomic
+from deixis.files import make_folder, parse_json, sync, write_atomic
 from deixis.neighbours.eight_bit_store import FOLDER
 from deixis.runs.places.place_head import StoredCells
 from deixis.search.library.manifest import ContentRows, FileEntry, Manifest
@@ -22,6 +21,7 @@ from deixis.search.library.manifest_file import require_manifest
 from deixis.search.library.pictures.fingerprint import Fingerprint
 from deixis.search.library.seal import HEADER, MANIFEST
 from deixis.search.places.cell_file import CellFile
+from deixis.shapes import Float32
 
 FORMAT = 1
 VECTORS = "vectors.f32"
@@ -71,7 +71,7 @@ class Generation:
         return cls(folder)
 
     def point_to(self, source: str) -> None:
-        """Remember where the model lies now."""
+        """Record where the model is now."""
         self.header = replace(self.header, source=source)
         write_atomic(self.folder / HEADER, _as_text(self.header))
 
@@ -135,6 +135,7 @@ class Generation:
         with self.manifest.writing():
             if self.folder.is_dir():
                 (self.folder / VECTORS).touch()
+                sync(self.folder)
             if self.manifest.end() > self.stored_rows():
                 self.manifest.remove_contents_beyond(self.stored_rows())
                 # Other vectors will come in the place of the lost ones.

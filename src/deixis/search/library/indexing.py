@@ -1,4 +1,4 @@
-"""One pass that brings a generation in line with the disk."""
+"""One pass that updates a generation from the files on disk."""
 
 import os
 from collections import Counter, deque
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from deixis.errors import SearchError
-from deixis.features.store.shot import shot_of
+from deixis.features.store.exif import shot_of
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.library.generation import Generation
 from deixis.search.library.manifest import FileEntry
@@ -23,7 +23,6 @@ from deixis.search.library.pictures.folder_scan import (
     reason_of,
     scan,
 )
-from deixis.search.library.pictures.sidecars import update_notes
 
 Kind = Literal["added", "updated", "renamed", "removed", "unchanged", "broken"]
 ENCODE = 16  # pictures encoded together; a kill loses some groups for each thread that encodes
@@ -151,6 +150,8 @@ class Indexing:
         return self._stored - {one.hash for one in known}
 
     def _take_notes(self, folders: set[str]) -> None:
+        from deixis.search.library.pictures.sidecars import update_notes  # no search reads them
+
         with self._generation.manifest.writing():
             unusable = update_notes(self._generation.manifest.facts, folders)
         self._total += len(unusable)

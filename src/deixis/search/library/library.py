@@ -8,6 +8,7 @@ from types import TracebackType
 
 from deixis.errors import DeixisError, SearchError
 from deixis.features.backbones.hub_access import allow_hub
+from deixis.paths import expanded
 from deixis.search.encoders.load_encoder import PHOTOS, load_encoder
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.library.current_generation import CURRENT
@@ -33,7 +34,7 @@ class Library:
     """
 
     def __init__(self, folder: str | Path, model: str | Path | None = None) -> None:
-        self.folder = Path(folder).expanduser()
+        self.folder = expanded(folder)
         self._model = model
         self._searching: tuple[LibraryStore, Searcher] | None = None
 
@@ -56,7 +57,7 @@ class Library:
 
     @property
     def exists(self) -> bool:
-        """Whether something was ever indexed into the folder."""
+        """Whether the folder is a library yet."""
         return (self.folder / CURRENT).is_file()
 
     @cached_property
@@ -69,12 +70,12 @@ class Library:
     def add(
         self, *paths: str | Path, rebuild: bool = False, on_file: OnFile = silent
     ) -> IndexingReport:
-        """Bring the library in line with pictures and folders of them: add, change, remove.
+        """Update the library from pictures and folders of them; only new or changed ones are read.
 
         ``rebuild`` encodes everything again, with another model, and switches when all is done.
         """
         self.close()
-        given = [Path(path).expanduser() for path in paths]
+        given = [expanded(path) for path in paths]
         with LibraryStore.open_or_create(self.folder, self.encoder) as store:
             work = store.rebuild if rebuild else store.add
             return work(given, self.encoder, on_file)
@@ -87,7 +88,7 @@ class Library:
         on_file: OnFile = silent,
         stop: Event | None = None,
     ) -> None:
-        """Bring the library in line with folders now and whenever they change, until stopped."""
+        """Update the library from folders now and whenever they change, until stopped."""
         from deixis.search.folder_watch import FolderWatch  # few follow folders
 
         watch = FolderWatch(paths, self.folder, on_pass, on_error)

@@ -20,6 +20,7 @@ from deixis.search.library.current_generation import (
 )
 from deixis.search.library.generation import Generation, GenerationHeader, read_header
 from deixis.search.library.indexing import FileOutcome, Indexing, IndexingReport
+from deixis.search.library.manifest_file import damage_reported
 from deixis.search.library.seal import HEADER, MANIFEST, break_seal, seal
 
 LOCK = ".indexing.lock"
@@ -111,7 +112,7 @@ class LibraryStore:
     ) -> IndexingReport:
         """Bring the library in line with the disk below some paths, encoding only new content."""
         self.require(encoder)
-        with self.writing():
+        with damage_reported(self.generation.folder), self.writing():
             return self._bring_in_line(paths, encoder, on_file)
 
     def encode_anew(self, names: Sequence[str], encoder: SearchEncoder) -> bool:
@@ -230,7 +231,7 @@ class LibraryStore:
 
 
 def header_of(encoder: SearchEncoder) -> GenerationHeader:
-    """What a generation of a model's vectors says of them."""
+    """The header of a generation with a model's vectors."""
     header = GenerationHeader(encoder.identity, encoder.source, encoder.dim)
     if encoder.places is None:
         return header

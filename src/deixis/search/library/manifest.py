@@ -8,13 +8,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import Int64
 from numpy import ndarray
 
 from deixis.search.browse.browsing import Browsing
-from deixis.search.library.manifest_file import full_disk, is_full, open_manifest
+from deixis.search.library.manifest_file import (
+    as_written,
+    full_disk,
+    is_full,
+    open_manifest,
+    untrue,
+)
 from deixis.search.library.metadata_store import METADATA_SCHEMA, MetadataStore, cut, marks
 from deixis.search.places.cell_table import CELL_SCHEMA, CellTable
+from deixis.shapes import Int64
 
 # A vector belongs to a content, not to a path: renames, copies and files that come back cost
 # nothing. A content no file has is dead weight until the next compaction.
@@ -141,17 +147,20 @@ class Manifest:
         self._db.executemany("DELETE FROM root WHERE path = ?", gone)  # those indexed singly
 
     def remove_contents_beyond(self, row: int) -> None:
-        """Forget contents whose vectors do not all lie before a row."""
+        """Forget contents whose vectors are not all before a row."""
         self._db.execute("DELETE FROM content WHERE row + parts > ?", (row,))
 
     def roots(self) -> list[str]:
         """The remembered folders, and the files that were indexed singly."""
-        return [path for (path,) in self._db.execute("SELECT path FROM root ORDER BY path")]
+        return self._paths("SELECT path FROM root ORDER BY path")
 
     def folders(self) -> list[str]:
         """The remembered folders, to look into when the library is compared with the disk."""
         query = "SELECT path FROM root WHERE path NOT IN (SELECT path FROM file) ORDER BY path"
-        return [path for (path,) in self._db.execute(query)]
+        return self._paths(query)
+
+    def _paths(self, query: str) -> list[str]:
+        return [_path(*as_written(row, (str,), "folders")) for row in self._db.execute(query)]
 
     def files(self) -> dict[str, FileEntry]:
         """Every known file by path."""
@@ -161,12 +170,12 @@ class Manifest:
     def contents(self) -> dict[str, ContentRows]:
         """Every content that has vectors, dead ones included, by hash."""
         found = self._db.execute("SELECT hash, row, parts FROM content ORDER BY row")
-        return {row[0]: ContentRows(*row) for row in found}
+        return {row[0]: _content(row) for row in found}
 
     def live(self) -> list[ContentRows]:
         """The contents that at least one sound file has, in row order."""
         found = self._db.execute(f"SELECT hash, row, parts {LIVE} ORDER BY row")
-        return [ContentRows(*row) for row in found]
+        return [_content(row) for row in found]
 
     def live_from(self, row: int) -> ContentRows | None:
         """The first live content at or behind a row."""
@@ -175,13 +184,18 @@ class Manifest:
         )
         query += "WHERE file.hash = content.hash AND reason IS NULL) ORDER BY row LIMIT 1"
         found = self._db.execute(query, (row,)).fetchone()
-        return None if found is None else ContentRows(*found)
+        return None if found is None else _content(found)
 
     def live_rows(self) -> Int64[ndarray, "2 live"]:
         """First row and number of rows of every live content, in row order."""
         # One text per column: a million pairs of Python objects take twice the time.
         found = self._db.execute(f"SELECT group_concat(row), group_concat(parts) {LIVE}").fetchone()
-        columns = [np.fromstring(text or "", dtype=np.int64, sep=",") for text in found]
+        try:
+            columns = [np.fromstring(text or "", dtype=np.int64, sep=",") for text in found]
+        except ValueError:
+            raise untrue("contents") from None
+        if (columns[0] < 0).any() or (columns[1] < 1).any():
+            raise untrue("contents")
         return np.stack(columns)[:, np.argsort(columns[0])]
 
     def end(self) -> int:
@@ -203,7 +217,7 @@ class Manifest:
         """The content with a hash, if it has vectors."""
         found = self._db.execute("SELECT hash, row, parts FROM content WHERE hash = ?", (name,))
         row = found.fetchone()
-        return None if row is None else ContentRows(*row)
+        return None if row is None else _content(row)
 
     def items_at(self, rows: Sequence[int]) -> dict[int, tuple[str, tuple[str, ...]]]:
         """By the row it begins at: a content, and the sound files that have it, if any do."""
@@ -222,9 +236,23 @@ class Manifest:
 
 
 def _entry(row: tuple[Any, ...]) -> FileEntry:
-    """A row of the table of files; SQLite reads some damaged pages without noticing."""
-    path, size, changed, *texts = row
-    sound = isinstance(path, str) and isinstance(size, int) and isinstance(changed, int)
-    if not (sound and all(text is None or isinstance(text, str) for text in texts)):
-        raise sqlite3.DatabaseError("a row of its table of files is not as it was written")
-    return FileEntry(*row)
+    """A row of the table of files."""
+    path, *numbers, name, reason = row
+    texts = [text for text in (name, reason) if text is not None]
+    as_written((path, *numbers, *texts), (str, int, int, *(str for _ in texts)), "files")
+    return FileEntry(_path(path), *row[1:])
+
+
+def _path(path: str) -> str:
+    """A path; no system has one with a zero in it, and Python raises what nobody expects."""
+    if "\0" in path:
+        raise untrue("paths")
+    return path
+
+
+def _content(row: tuple[Any, ...]) -> ContentRows:
+    """A row of the table of contents."""
+    found = ContentRows(*as_written(row, (str, int, int), "contents"))
+    if found.row < 0 or found.parts < 1:
+        raise untrue("contents")
+    return found

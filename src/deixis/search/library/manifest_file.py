@@ -4,9 +4,10 @@ import errno
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from deixis.errors import SearchError
@@ -68,9 +69,36 @@ def damage_reported(folder: Path) -> Iterator[None]:
         raise _damaged(folder / MANIFEST, error) from error
 
 
+def as_written(row: Sequence[Any], kinds: Sequence[type], table: str) -> Sequence[Any]:
+    """A row whose values are of the kinds that are written.
+
+    SQLite reads some damaged pages without noticing, and lets anybody store text as a number.
+    """
+    if not all(isinstance(value, kind) for value, kind in zip(row, kinds, strict=True)):
+        raise untrue(table)
+    return row
+
+
+def untrue(table: str) -> sqlite3.DatabaseError:
+    """What is raised for a row that was never written so."""
+    return sqlite3.DatabaseError(f"a row of its table of {table} is not as it was written")
+
+
+def _refuse_programs(db: sqlite3.Connection, path: Path) -> None:
+    """Refuse what a library never has and what would run: views without end, and triggers."""
+    found = db.execute("SELECT type, name, sql FROM sqlite_master")
+    for kind, name, sql in found:
+        if kind not in ("table", "index") or str(sql).upper().startswith("CREATE VIRTUAL"):
+            raise SearchError(
+                f"{path} holds a {kind} '{name}', which no library has: reading it would run what "
+                "somebody else wrote. Do not use this library; index the pictures into a new folder"
+            )
+
+
 def _for_writing(path: Path, schema: str) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=60, isolation_level=None)
     try:
+        _refuse_programs(db, path)
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")  # what is acknowledged survives a power cut
         known = {name for (name,) in db.execute("SELECT name FROM sqlite_master")}
@@ -94,6 +122,7 @@ def _for_reading(path: Path) -> sqlite3.Connection:
     db = sqlite3.connect(f"file:{quote(str(path))}?mode=ro&immutable=1", uri=True)
     try:
         db.isolation_level = None
+        _refuse_programs(db, path)
         db.execute("SELECT count(*) FROM root").fetchone()
     except BaseException:
         db.close()

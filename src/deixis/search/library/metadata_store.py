@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from jaxtyping import Int64
 from numpy import ndarray
 
 from deixis.errors import SearchError
-from deixis.features.store.shot import Shot
-from deixis.search.library.pictures.fingerprint import Fingerprint
+from deixis.features.store.exif import Shot
+from deixis.search.library.manifest_file import as_written, untrue
+from deixis.search.library.pictures.fingerprint import SIDE, Fingerprint
 from deixis.search.query.filters import Filter
+from deixis.shapes import Int64
 
 METADATA_SCHEMA = """
 CREATE TABLE IF NOT EXISTS look (
@@ -46,6 +47,13 @@ class NoteSource:
     mtime_ns: int
 
 
+def _look(row: tuple[Any, ...]) -> Fingerprint:
+    look = Fingerprint(*as_written(row, (int, int, bytes), "looks"))
+    if look.width < 1 or look.height < 1 or len(look.print) != SIDE * SIDE // 8:
+        raise untrue("looks")
+    return look
+
+
 class MetadataStore:
     """Tables in the manifest's file; they are written inside its transactions."""
 
@@ -64,9 +72,7 @@ class MetadataStore:
         found: dict[str, Fingerprint] = {}
         for some in cut(names):
             rows = self._db.execute(f"SELECT * FROM look WHERE hash IN ({marks(some)})", some)
-            found |= {
-                name: Fingerprint(width, height, print) for name, width, height, print in rows
-            }
+            found |= {name: _look(tuple(look)) for name, *look in rows}
         return found
 
     def add_shots(self, shots: Mapping[str, Shot]) -> None:

@@ -1,4 +1,4 @@
-"""What a generation's small files were when the last indexing ended, block by block."""
+"""Hashes of a generation's small files, block by block, recorded when indexing ended."""
 
 import hashlib
 from collections.abc import Iterator

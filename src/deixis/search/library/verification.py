@@ -1,4 +1,4 @@
-"""Whether a library's bytes are those that were written, and what can be made again if not."""
+"""Whether a library's bytes are those that were written, and repair of what can be repaired."""
 
 import os
 import sqlite3

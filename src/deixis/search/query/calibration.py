@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.search.query.query import Band
+from deixis.shapes import Float32
 
 FEWEST = 32  # pictures below which there is nothing to compare with
 CONFIDENT, MAYBE = 1.0, 0.75  # shares of senseless queries whose best hit is surpassed

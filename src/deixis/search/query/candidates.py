@@ -1,15 +1,15 @@
-"""Pictures that may become hits, and who can name them: one library, or many shards of one."""
+"""The candidates of a query: pictures of one library, or of many shards of one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from jaxtyping import Float32, Int64
 from numpy import ndarray
 
 from deixis.search.library.pictures.fingerprint import Fingerprint
 from deixis.search.query.encode_queries import EncodedQuery, Vectors
 from deixis.search.query.filters import Filter
+from deixis.shapes import Float32, Int64
 
 
 @dataclass(frozen=True, slots=True)

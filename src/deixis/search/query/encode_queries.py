@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import DeixisError, SearchError
@@ -17,6 +16,7 @@ from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.places.place_reader import PlaceReader
 from deixis.search.places.pointed_phrases import PointedPhrases, pointed_phrases
 from deixis.search.query.query import Note, Query
+from deixis.shapes import Float32
 
 Vectors = Float32[ndarray, "_ dim"]
 
@@ -111,7 +111,7 @@ def _pictures(
     for number, (place, file) in enumerate(files.items()):
         if number in encoded.broken:
             reason = encoded.broken[number]
-            encoded_by_place[place] = SearchError(f"'{file}' cannot be searched by: {reason}")
+            encoded_by_place[place] = SearchError(f"cannot search by '{file}': {reason}")
     sound = [place for place in files if place not in encoded_by_place]
     for place, vectors in _each(sound, encoded.parts):
         encoded_by_place[place] = _finite(EncodedQuery(vectors))

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int64
 from numpy import ndarray
 
 from deixis.neighbours.certified import Certified
@@ -15,10 +14,12 @@ from deixis.search.index.ivf import FILE, Ivf
 from deixis.search.index.ranking import Ranking, SingleRanking
 from deixis.search.index.two_stage import TwoStageRanking
 from deixis.search.library.library_store import LibraryStore
+from deixis.search.library.manifest_file import damage_reported
 from deixis.search.places.place_ranking import PlaceRanking, RecalledRows, recall_depth
 from deixis.search.query.candidates import Candidate, Candidates
 from deixis.search.query.encode_queries import EncodedQuery, Vectors
 from deixis.search.query.filters import Filter
+from deixis.shapes import Bool, Float32, Int64
 
 MIXED = 500  # pictures that each wanted part of a mixture of sets proposes
 Engine = Literal["exact", "ivf"]  # how single vectors are recalled
@@ -31,6 +32,12 @@ class LibraryCandidates:
         self, encoder: SearchEncoder, library: LibraryStore, engine: Engine = "exact"
     ) -> None:
         library.require(encoder)
+        self._folder = library.generation.folder
+        with damage_reported(self._folder):
+            self._read(encoder, library, engine)
+
+    def _read(self, encoder: SearchEncoder, library: LibraryStore, engine: Engine) -> None:
+        folder = self._folder
         self._manifest = library.generation.manifest
         first, parts = self._manifest.live_rows()
         vectors = library.generation.vectors()
@@ -40,7 +47,6 @@ class LibraryCandidates:
         single = encoder.exact and bool((parts == 1).all())
         self._ranking: Ranking
         self._certified: Certified | None = None
-        folder = library.generation.folder
         if single:
             index: Index
             if engine == "ivf":
@@ -72,10 +78,11 @@ class LibraryCandidates:
         passed = int(allowed.sum())
         depth = max(k, recall_depth(passed)) if any(one.pointed for one in asked) else k
         found = self._best(asked, depth, allowed)
-        return [
-            self._candidates(one, RecalledRows(rows, scores), k, passed)
-            for one, rows, scores in zip(asked, found.rows, found.scores, strict=True)
-        ]
+        with damage_reported(self._folder):
+            return [
+                self._candidates(one, RecalledRows(rows, scores), k, passed)
+                for one, rows, scores in zip(asked, found.rows, found.scores, strict=True)
+            ]
 
     def _candidates(
         self, asked: EncodedQuery, found: RecalledRows, k: int, passed: int

@@ -1,4 +1,4 @@
-"""Several things asked at once: more like this, less like that, in words and in pictures.
+"""A query of several parts: more like this, less like that, in words and in pictures.
 
 Scores by words and by pictures differ in size: a picture resembles another more than it fits any
 sentence. So the scores of each part are divided by their own spread over the library, and a weight
@@ -42,9 +42,9 @@ class MixedQuery:
         if not 1 <= len(self.parts) <= MOST_PARTS:
             raise SearchError(f"{len(self.parts)} things are asked for; give 1 to {MOST_PARTS}")
         if not all(-1 <= part.weight <= 1 for part in self.parts):
-            raise SearchError("a weight lies beyond -1 and 1; 1 is wanted, -1 is unwanted")
+            raise SearchError("a weight is outside -1 to 1; 1 means wanted, -1 unwanted")
         if not any(part.weight > 0 for part in self.parts):
-            raise SearchError("nothing is wanted, only unwanted; give one part a weight above 0")
+            raise SearchError("every part is unwanted; give one part a weight above 0")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,9 @@ from typing import Any, Literal
 
 from deixis.errors import SearchError
 from deixis.features.store.image_files import PictureSource
+from deixis.features.trace.cleaning import MOST_POINTS
 from deixis.features.trace.drawing import Drawing
-from deixis.features.words.vocabulary import word_spans
+from deixis.features.words.vocabulary import split_words, word_spans
 from deixis.search.places.named_places import drawing_at, read_points
 from deixis.search.query.filters import Filter, optional_filter
 from deixis.search.query.narration_file import read_narration
@@ -31,6 +32,7 @@ NoteCode = Literal[
     "nothing_fits", "places_missing", "trace_not_aligned", "trace_not_read", "trace_too_wide"
 ]
 LATEST = 1e6  # seconds, either way, a pointer sample or a spoken word may lie from zero
+MOST_TIMED = 1_000  # words with times; finding each in the text takes time
 FARTHEST = 100.0  # canvas sides a pointer sample may lie from the canvas
 
 
@@ -64,11 +66,11 @@ class Query:
         ``at`` are places of its phrases, such as ``a dog=0.1,0.4,0.5,0.9``.
         """
         if at and text is None:
-            raise SearchError("places go with a text; say what the picture shows, too")
+            raise SearchError("places need a text; say what the picture shows, too")
         drawing = drawing_at(text or "", read_points(at))
         if narration is not None:
             if text is not None:
-                raise SearchError("a narration brings its own words; leave the text out")
+                raise SearchError("a narration has its own words; leave the text out")
             text, drawing = read_narration(narration)
         return cls(text, image, k, optional_filter(where), drawing)
 
@@ -87,13 +89,19 @@ class Query:
         if not 0 <= drawing.weight <= 1:
             raise SearchError(f"the trace's weight is {drawing.weight}; give 0 to 1")
         if self.text is None and (drawing.strokes or drawing.links or drawing.words):
-            raise SearchError("strokes go with a text; a picture is searched by on its own")
+            raise SearchError("strokes need a text; a search by picture takes none")
+        points = sum(map(len, drawing.strokes))
+        if points > MOST_POINTS:
+            raise SearchError(f"the trace has {points} points; at most {MOST_POINTS} are read")
+        timed = sum(len(split_words(word.text)) for word in drawing.words)
+        if timed > MOST_TIMED:
+            raise SearchError(f"{timed:,} words have times; at most {MOST_TIMED:,} are read")
         times = [time for word in drawing.words for time in (word.start, word.end)]
         times += [point.t for stroke in drawing.strokes for point in stroke]
         if any(abs(time) > LATEST for time in times):
             raise SearchError(f"a time of the trace is beyond {LATEST:,.0f} seconds; count from 0")
         if not all(isfinite(p.x) and isfinite(p.y) for s in drawing.strokes for p in s):
-            raise SearchError("a point of the trace is no number; x and y go from 0 to 1")
+            raise SearchError("a point of the trace is not a number; x and y go from 0 to 1")
         if any(max(abs(p.x), abs(p.y)) > FARTHEST for stroke in drawing.strokes for p in stroke):
             raise SearchError(
                 "a point of the trace lies far off the canvas; x and y go from 0 to 1"
@@ -101,15 +109,17 @@ class Query:
         self._check_links(self.text or "")
 
     def _check_links(self, text: str) -> None:
+        spans = word_spans(text)
         for link in self.drawing.links:
             if not 0 <= link.start < link.end <= len(text):
                 raise SearchError(
                     f"a link names the characters {link.start} to {link.end} of a text "
                     f"with {len(text)}"
                 )
-            if not any(a < link.end and link.start < b for a, b in word_spans(text)):
+            if not any(a < link.end and link.start < b for a, b in spans):
                 raise SearchError(
-                    f"a link names the characters {link.start} to {link.end}, where no word is"
+                    f"a link names the characters {link.start} to {link.end}, where there is "
+                    "no word"
                 )
             if not 0 <= link.stroke < len(self.drawing.strokes):
                 raise _no_such(link.stroke, self.drawing)

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import Int64
 from numpy import ndarray
 
 from deixis.errors import DeixisError
@@ -20,6 +19,7 @@ from deixis.search.query.library_candidates import Engine, LibraryCandidates
 from deixis.search.query.mixed_query import MixedQuery, ScaledPart, mixture
 from deixis.search.query.query import Band, Hit, Note, Query, Results
 from deixis.search.query.senseless_vectors import senseless_vectors
+from deixis.shapes import Int64
 
 NOT_READ = Note(
     "trace_not_read", "this model does not read traces: the text alone was searched for"

@@ -3,7 +3,6 @@
 from zipfile import BadZipFile
 
 import numpy as np
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import DeixisError
@@ -13,6 +12,7 @@ from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.query.calibration import SENSELESS
 from deixis.search.query.encode_queries import EncodedQuery, encode_queries
 from deixis.search.query.query import Query
+from deixis.shapes import Float32
 
 Vectors = Float32[ndarray, "_ dim"]
 

@@ -5,14 +5,12 @@ import json
 import os
 import secrets
 import stat
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-from urllib.error import URLError
 from urllib.parse import urlsplit
-from urllib.request import Request
 
 from deixis.files import parse_json
-from deixis.search.client import answer_to, results_of
 from deixis.search.query.query import Query, Results
 from deixis.search.query.server_proof import challenge
 
@@ -31,9 +29,10 @@ def ask_running(query: Query, library: Path) -> Results | None:
     body = {"text": query.text, "k": query.k, "where": query.where and query.where.said}
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
     try:
-        found = _asked(Request(f"{url}/v1/search", json.dumps(body).encode(), headers))
-        return results_of(query, found)
-    except (URLError, OSError, ValueError, KeyError, TypeError):
+        from deixis.search.client import results_of
+
+        return results_of(query, _asked(f"{url}/v1/search", json.dumps(body).encode(), headers))
+    except (OSError, ValueError, KeyError, TypeError):
         return None  # it has ended, or is busy: search here
 
 
@@ -51,14 +50,14 @@ def _own_server(library: Path) -> tuple[str, str] | None:
         if place.scheme != "http" or not is_loopback(place.hostname or ""):
             return None
         with challenge(library) as (name, wanted):
-            answer = _asked(Request(f"{url}/v1/proof/{name}"))
+            answer = _asked(f"{url}/v1/proof/{name}")
         return (url, token) if secrets.compare_digest(str(answer["proof"]), wanted) else None
-    except (URLError, OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError):
         return None
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address is reachable from this machine alone."""
+    """Whether an address can be reached only from this machine."""
     if host == "localhost":
         return True
     try:
@@ -67,5 +66,11 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def _asked(request: Request) -> dict[str, Any]:
-    return dict(parse_json(answer_to(request, PATIENCE)))
+def _asked(
+    address: str, content: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    from urllib.request import Request  # slow to load, and mostly no server runs
+
+    from deixis.search.client import answer_to
+
+    return dict(parse_json(answer_to(Request(address, content, dict(headers or {})), PATIENCE)))

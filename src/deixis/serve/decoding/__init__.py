@@ -1,1 +1,1 @@
-"""Pictures that strangers send, decoded in processes of their own with bounds."""
+"""Uploaded pictures, decoded in separate processes with limits."""

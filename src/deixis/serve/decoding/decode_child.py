@@ -1,4 +1,4 @@
-"""A process that only opens pictures strangers sent; the pool beside it starts it by its name.
+"""The decoder process, which only opens uploaded pictures; the pool starts it by file name.
 
 A decoder that is led astray by a hostile file can use up this process and no more: it may hold a
 bounded amount of memory and of the processor's time, and yields to searches. Requests come on
@@ -55,7 +55,7 @@ def _reduced(file: Image.Image, factor: int) -> Image.Image:
 
 
 def prepared(content: bytes, wanted: dict[str, Any]) -> bytes:
-    """A picture as it was asked for: a part of it, at most so large, in one of two formats."""
+    """A picture as requested: a part of it, of limited size, in one of two formats."""
     try:
         picture = bounded_picture(content, wanted["side"])
     except DataError:
@@ -65,6 +65,8 @@ def prepared(content: bytes, wanted: dict[str, Any]) -> bytes:
     except UnidentifiedImageError as error:
         raise DataError(f"{NAME} is in no known format; known: {', '.join(formats())}") from error
     except Exception as error:  # decoders fail in many ways on damaged bytes; all mean the same
+        if "memory" in str(error).lower():  # those of AVIF and HEIC have errors of their own
+            raise DataError(f"{NAME} needs more than {MEMORY / 1e6:.0f} MB to open") from error
         raise DataError(f"{NAME} is damaged ({error})") from error
     if wanted["crop"] is not None:
         picture = _part(picture, wanted["crop"])

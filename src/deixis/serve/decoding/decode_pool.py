@@ -1,4 +1,4 @@
-"""Pictures opened in a few processes of their own, so that no file can stop or fill the server."""
+"""A pool of decoder processes, so that no uploaded file can stop or fill the server."""
 
 import os
 import subprocess
@@ -11,10 +11,11 @@ from dataclasses import asdict, dataclass
 from typing import Literal
 
 from deixis.errors import DataError
+from deixis.search.library.pictures.encode_group import cores
 from deixis.serve.decoding.message_frames import read_message, write_message
 from deixis.serve.worker import BusyError
 
-PROCESSES = 2
+PROCESSES = max(1, min(2, cores() - 1))  # a core is left to the searches beside them
 SECONDS = 30.0  # a picture may take to be opened, on a machine that is busy with other things
 STARTING = 60.0  # seconds a decoder may take to start, which does not count for the picture
 LINE = 32  # pictures that may wait

@@ -1,4 +1,4 @@
-"""Pictures to search by: opened in a process beside, encoded, and forgotten but for the vectors."""
+"""Uploaded pictures to search by: decoded, encoded, and forgotten except for their vectors."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -23,7 +23,7 @@ Encode = Callable[[SearchEncoder, Query], EncodedQuery]
 
 @dataclass(frozen=True, slots=True)
 class SentPicture:
-    """A picture as it came, how it is wanted, and its file where features lie beside it."""
+    """An uploaded picture, how it is wanted, and its file if features are stored beside it."""
 
     content: bytes
     form: PictureForm
@@ -64,7 +64,7 @@ async def encoded_beside(
 
 
 def encoded_alone(encoder: SearchEncoder, query: Query) -> EncodedQuery:
-    """The vectors of one query."""
+    """The vectors of a single query."""
     (encoded,) = encode_queries(encoder, [query])
     if isinstance(encoded, DeixisError):
         raise encoded

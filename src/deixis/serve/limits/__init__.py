@@ -1,1 +1,1 @@
-"""What stands before every request: who may ask, how much at once, and for how long."""
+"""The limits on HTTP requests: who may ask, how much at once, and for how long."""

@@ -1,4 +1,4 @@
-"""A log that no caller can fill."""
+"""An access log of bounded size, which no client can fill."""
 
 import logging
 import time
@@ -35,7 +35,7 @@ def _is_no_error(record: logging.LogRecord) -> bool:
 
 
 def bound_logs() -> None:
-    """Bound what the server logs of its own accord."""
+    """Bound what the server logs by itself."""
     log = logging.getLogger("uvicorn.error")
     log.addFilter(_is_no_error)
     log.addFilter(BoundedLog())

@@ -1,9 +1,9 @@
-"""Connections that may neither be too many nor dawdle."""
+"""Limits on the number of connections and on slow clients."""
 
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD = 10.0  # seconds in which the head of a request must have come
 IDLE = 15  # seconds a connection may stay open between two requests
@@ -21,8 +21,12 @@ def most_connections() -> int:
     return max(16, min(CONNECTIONS, files - SPARE)) if files > 0 else CONNECTIONS
 
 
-class BoundedProtocol(AutoHTTPProtocol):  # type: ignore[misc,valid-type]
-    """A connection that is closed when there are too many, or when no request comes on it."""
+class BoundedProtocol(H11Protocol):
+    """A connection that is closed when there are too many, or when no request comes on it.
+
+    Of the parsers that Uvicorn has this one bounds heads and trailers (64 kB) and takes a request
+    only when the one before is answered; httptools keeps whatever comes, gigabytes in seconds.
+    """
 
     _clock: asyncio.TimerHandle | None = None
 

@@ -1,4 +1,4 @@
-"""What stands before every request: who may ask, how much, and what a browser may do with it."""
+"""The checks before every request: who may ask, how much, and what a browser may do with it."""
 
 import asyncio
 import re

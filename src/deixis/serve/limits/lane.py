@@ -1,4 +1,4 @@
-"""A line of its own for work that takes long, so that searches never wait behind it."""
+"""A separate queue for slow work, so that searches never wait behind it."""
 
 import os
 import threading
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class GoneError(Exception):
-    """Who asked has left, or the server ends: there is nobody to answer."""
+    """The client has left or the server ends: there is nobody to answer."""
 
 
 @dataclass(frozen=True, slots=True)

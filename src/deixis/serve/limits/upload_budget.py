@@ -1,4 +1,4 @@
-"""How many bytes of what was sent, and of the pixels opened from it, the server holds at once."""
+"""A budget for the bytes of uploads, and of the pixels decoded from them, held at once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

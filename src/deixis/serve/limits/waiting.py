@@ -1,4 +1,4 @@
-"""Waiting for an answer only as long as somebody waits for it."""
+"""Await an answer only until the client has gone or the time is up."""
 
 import asyncio
 from collections.abc import Callable

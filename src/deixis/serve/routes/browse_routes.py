@@ -1,4 +1,4 @@
-"""Routes that show a library before anything is asked."""
+"""Routes for browsing a library without a query."""
 
 from typing import Annotated
 

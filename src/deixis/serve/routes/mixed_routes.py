@@ -1,4 +1,4 @@
-"""Routes for several things asked at once: more like this, less like that."""
+"""Routes for queries of several parts: more like this, less like that."""
 
 import asyncio
 import hashlib

@@ -19,8 +19,9 @@ def read_recording(content: bytes) -> Float32[ndarray, " sample"]:
         with wave.open(BytesIO(content)) as file:
             channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
             frames = file.readframes(file.getnframes())
-    except (wave.Error, EOFError) as error:
-        raise DataError(f"the recording is not a WAV file: {error}") from error
+    except (wave.Error, EOFError, RuntimeError) as error:  # the last of a piece that ends too late
+        why = str(error) or "it is cut short"
+        raise DataError(f"the recording is not a WAV file: {why}") from error
     if width != 2 or channels not in (1, 2) or not 8_000 <= rate <= 192_000:
         raise DataError(
             f"the recording has {channels} channels of {8 * width} bits at {rate} Hz; wanted one "

@@ -124,7 +124,7 @@ const worded = (weight) => (weight === 0 ? "ignored" : `${weight > 0 ? "more" : 
 
 /** A file small enough to be sent inside a request. */
 async function inline(file) {
-  const whole = await createImageBitmap(file).catch(() => { throw new Error(`${file.name || "this picture"} cannot be read by this browser; alone it can be searched by`); });
+  const whole = await createImageBitmap(file).catch(() => { throw new Error(`${file.name || "this picture"} cannot be read by this browser; search by it alone`); });
   const scale = Math.min(1, SIDE / Math.min(whole.width, whole.height));
   const canvas = make("canvas", { width: Math.round(whole.width * scale), height: Math.round(whole.height * scale) });
   canvas.getContext("2d").drawImage(whole, 0, 0, canvas.width, canvas.height);

@@ -37,12 +37,12 @@ export class Folders {
   #list() {
     const { folders } = this.about;
     this.listed.replaceChildren(...folders.map((folder) => make("li", { textContent: folder })));
-    if (!folders.length) this.listed.append(make("li", { textContent: "No folder is followed." }));
+    if (!folders.length) this.listed.append(make("li", { textContent: "No folder is being followed." }));
   }
 
   #form() {
-    const field = make("input", { type: "text", id: "folder", autocomplete: "off", spellcheck: false, placeholder: "the whole path, or ~/Pictures", required: true });
-    const form = make("form", { className: "add" }, make("label", { htmlFor: "folder", textContent: "Add a folder of this machine" }),
+    const field = make("input", { type: "text", id: "folder", autocomplete: "off", spellcheck: false, placeholder: "full path, or ~/Pictures", required: true });
+    const form = make("form", { className: "add" }, make("label", { htmlFor: "folder", textContent: "Add a folder on this machine" }),
       make("div", {}, field, make("button", { type: "submit", textContent: "Add" })));
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
@@ -54,6 +54,7 @@ export class Folders {
   async #begin(folder) {
     try {
       this.#show(await addFolder(folder));
+      this.ran = true;  // a small folder may be done before the first look
       this.#look();
     } catch (problem) {
       this.progress.replaceChildren(make("p", { className: "wrong", role: "alert", textContent: problem.message }));
@@ -86,7 +87,7 @@ export class Folders {
     }
     if (now.problems.length) {
       const fold = make("details", { open: this.progress.querySelector("details")?.open ?? false },
-        make("summary", { textContent: `${now.problems.length} files could not be added` }),
+        make("summary", { textContent: `${now.problems.length} ${now.problems.length === 1 ? "file" : "files"} could not be added` }),
         make("ul", {}, ...now.problems.map((one) => make("li", {}, make("b", { textContent: one.path }), ` ${one.reason}`))));
       parts.push(fold);
     }

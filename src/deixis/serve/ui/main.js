@@ -14,7 +14,7 @@ import { sentence } from "./sentence.js";
 import { Speech } from "./speech.js";
 import { Words, withoutUnwanted } from "./words.js";
 
-const PLACE_ALONE = "Say what it is, too: a place alone finds nothing.";
+const PLACE_ALONE = "Also say what it is: a place alone finds nothing.";
 const SETTLED = 1500;  // milliseconds after which a change is a query of its own in the history
 const find = (selector) => document.querySelector(selector);
 const form = find(".ask"), status = find("#status"), results = find("#results"), where = find("#where");

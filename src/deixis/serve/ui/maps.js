@@ -3,9 +3,9 @@
 const SIDE = 9;
 
 const HOW = {
-  removal: "Each word and each region of the picture was taken away and the rest scored again.",
-  places: "Each word was taken away and the rest scored again.",
-  words: "Each word was taken away and the rest scored again. This model sees a picture as a whole: it says nothing of places.",
+  removal: "Each word and each region of the picture was removed in turn and the rest scored again.",
+  places: "Each word was removed in turn and the rest scored again.",
+  words: "Each word was removed in turn and the rest scored again. This model sees a picture as a whole, so it shows no places.",
 };
 
 /** The cells as boxes: xmin, xmax, ymin, ymax. */
@@ -35,13 +35,13 @@ export function withMixedMaps(found) {
 
 /** How the explanation was made, and how far to trust it. */
 export function remark(found) {
-  const bars = `${HOW[found.method]} Bars: what a word adds.`;
+  const bars = `${HOW[found.method]} Bars show what a word adds.`;
   if (found.method === "words") return bars;
   if (found.method === "removal") {
     return `${bars} Point at a word to see the places it needs; ` +
-      `without the place that counts most the score falls by ${found.drop.toFixed(3)}.`;
+      `without the most important place the score falls by ${found.drop.toFixed(3)}.`;
   }
   const judged = found.pointing_game === null ? "How often such a map is right was not measured."
-    : `Its peak lay in the box people had drawn for ${found.pointing_game.toFixed(1)} % of the phrases of test photographs.`;
+    : `On test photographs its peak lies in the box that people drew for ${found.pointing_game.toFixed(1)} % of the phrases.`;
   return `${bars} Point at a word to see where its phrase would be; the map does not say whether it is there. ${judged}`;
 }

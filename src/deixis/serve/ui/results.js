@@ -34,7 +34,7 @@ export function render(section, found, strokes, open) {
   if (rest.length) {
     const more = parts.length ? `${rest.length} less likely` : `The ${rest.length} closest`;
     const fold = make("details", { open: !parts.length }, make("summary", { textContent: more }), cards(rest));
-    if (!parts.length) parts.push(empty("Nothing here seems to fit", "No picture scores above what senseless words reach. Below are the closest."));
+    if (!parts.length) parts.push(empty("Nothing here seems to fit", "No picture scores above what senseless words reach. The closest are below."));
     parts.push(fold);
   }
   if (!found.hits.length) parts.push(empty("No picture passes the filter", "Try a wider one."));

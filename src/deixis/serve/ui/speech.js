@@ -134,7 +134,7 @@ export class Speech extends EventTarget {
   #show(state) {
     this.button.dataset.state = state;
     this.button.ariaPressed = String(state === "listening");
-    const label = { listening: "Stop listening", busy: "Understanding what was said" }[state] ?? "Speak while you point (or hold the space bar)";
+    const label = { listening: "Stop listening", busy: "Recognising what was said" }[state] ?? "Speak while you point (or hold the space bar)";
     this.button.ariaLabel = this.button.title = label;
   }
 

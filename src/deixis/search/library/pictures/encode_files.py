@@ -1,4 +1,4 @@
-"""Pictures encoded for a library: what one file provokes is that file's outcome."""
+"""Pictures encoded for a library; a file that fails affects no other."""
 
 from collections.abc import Sequence
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jaxtyping import Float32
 from numpy import ndarray
 
 from deixis.errors import SearchError
@@ -15,6 +14,7 @@ from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.library.manifest import FileEntry
 from deixis.search.library.pictures.encode_files import encode_files, storable
 from deixis.search.library.pictures.fingerprint import Fingerprint, fingerprint_of
+from deixis.shapes import Float32
 
 Vectors = Float32[ndarray, "_ dim"]
 

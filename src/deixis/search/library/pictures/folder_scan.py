@@ -1,4 +1,4 @@
-"""Which picture files lie on disk, and what their content is."""
+"""Which picture files are on disk, and the hashes of their content."""
 
 import hashlib
 import os
@@ -29,7 +29,7 @@ class FolderScan:
     missing: list[str] = field(default_factory=list)  # given paths that do not exist
 
     def covers(self, path: str) -> bool:
-        """Whether a path is one of the given ones or lies below one."""
+        """Whether a path is one of the given ones or inside one."""
         return lies_in(path, self.paths)
 
     def vanished(self, path: str) -> bool:
@@ -52,7 +52,7 @@ def scan(paths: Iterable[str | Path]) -> FolderScan:
 
 
 def lies_in(path: str, places: Container[str]) -> bool:
-    """Whether a path is one of some places or lies below one, by its name alone."""
+    """Whether a path is one of some places or inside one, judging by its name only."""
     while path not in places:
         parent = os.path.dirname(path)
         if parent == path:

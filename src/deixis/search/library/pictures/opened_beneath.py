@@ -14,7 +14,7 @@ FILE = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 def read_indexed(path: str, roots: Sequence[str], size: int, name: str) -> bytes:
-    """The content of an indexed file, refused unless it lies below a root and is what was indexed.
+    """The content of an indexed file, refused unless it is inside a root and unchanged.
 
     Roots were free of links when they were indexed; one that has become a link since, or a folder
     on the way, leads elsewhere and is not followed. A link that was indexed itself is followed

@@ -9,11 +9,14 @@ import socket
 import subprocess
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from urllib.parse import urlsplit
 
 import pytest
 from browser import serving
 from fake_server import fake_server
+from made_library import made_library
 from PIL import Image
 
 from deixis.serve.app import create_app
@@ -124,26 +127,38 @@ def index_from_the_page(url, folder):
     asked.close()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
-@pytest.mark.parametrize("indexed", ["from the page", "by following"])
-def test_it_ends_within_ten_seconds_whatever_is_open(
-    library, connected, monkeypatch, number, code, indexed
-):
+def test_it_ends_within_ten_seconds_whatever_is_open(tmp_path, connected):
+    """By either signal, while it indexes for the page or by itself; four servers at once."""
+    endings = ((signal.SIGTERM, 143), (signal.SIGINT, 130))
+    cases = list(product(("from the page", "by following"), endings))
+    with ThreadPoolExecutor(len(cases)) as pool:
+        ended = [
+            pool.submit(end_while_busy, tmp_path / str(number), connected, *case)
+            for number, case in enumerate(cases)
+        ]
+        for (_, (_, code)), done in zip(cases, ended, strict=True):
+            left, said, answer = done.result()
+            assert left == code
+            assert said.startswith("stopped: ") and said.count("\n") == 1
+            assert answer.startswith(b"HTTP/1.1 503")
+
+
+def end_while_busy(folder, connected, indexed, ending) -> tuple[int, str, bytes]:
     """A half body, a half head, nothing, an explanation and a picture that take minutes each."""
-    monkeypatch.setenv("DEIXIS_TEST_PICTURE", "300")
-    begun = library.parent / "begun"
-    monkeypatch.setenv("DEIXIS_TEST_BEGUN", str(begun))
-    Image.new("RGB", (40, 30), "red").save(library.parent / "pictures" / "new.png")
+    folder.mkdir()
+    library, begun = made_library(folder), folder / "begun"
+    Image.new("RGB", (40, 30), "red").save(folder / "pictures" / "new.png")
     more = ("--watch",) if indexed == "by following" else ()
-    with fake_server(library, *more, stderr=subprocess.PIPE) as (url, server):
+    slow = {"DEIXIS_TEST_PICTURE": "300", "DEIXIS_TEST_BEGUN": str(begun)}
+    with fake_server(library, *more, stderr=subprocess.PIPE, **slow) as (url, server):
         if indexed == "from the page":
-            index_from_the_page(url, library.parent / "pictures")
+            index_from_the_page(url, folder / "pictures")
         half = connected(url)
         half.sendall(b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n")
         half.sendall(b"Content-Type: application/json\r\n\r\n{")
         connected(url).sendall(b"GET /heal")
         connected(url)
-        picture = sorted((library.parent / "pictures").glob("*.png"))[0].read_bytes()
+        picture = sorted((folder / "pictures").glob("*.png"))[0].read_bytes()
         id = hashlib.blake2b(picture, digest_size=16).hexdigest()
         asked = json.dumps({"text": "a", "id": id}).encode()
         head = b"POST /v1/explain HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -152,13 +167,10 @@ def test_it_ends_within_ten_seconds_whatever_is_open(
         while not begun.exists() or len(begun.read_text().splitlines()) < 2:
             assert time.monotonic() < until, "the explanation or the picture has not begun"
             time.sleep(0.05)
-        server.send_signal(number)
+        server.send_signal(ending[0])
         # Ten seconds are promised where the machine has time for it; pictures take minutes.
-        assert server.wait(PATIENCE) == code
-        said = server.stderr.read()
-    assert said.startswith("stopped: ")
-    assert said.count("\n") == 1
-    assert half.recv(4096).startswith(b"HTTP/1.1 503")
+        code, said = server.wait(PATIENCE), server.stderr.read()
+    return code, said, half.recv(4096)
 
 
 def test_a_log_is_bounded_and_says_so():

@@ -1,4 +1,4 @@
-"""Pictures to search by, encoded once: who types beside one asks with it again and again."""
+"""A cache of encoded query pictures: while somebody types, the same picture is sent repeatedly."""
 
 import threading
 from collections import OrderedDict
@@ -9,7 +9,7 @@ from deixis.search.query.encode_queries import EncodedQuery
 KEPT = 256  # pictures; a few kilobytes each
 
 
-class EncodedExamples:
+class QueryPictureCache:
     """The most recently used examples by picture, part and model."""
 
     def __init__(self, kept: int = KEPT) -> None:

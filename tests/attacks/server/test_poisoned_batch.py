@@ -11,6 +11,7 @@ from fake_encoder import FakeEncoder
 
 STROKE = [{"x": 0.1, "y": 0.2, "t": 0.0}, {"x": 0.3, "y": 0.4, "t": 0.5}]
 FAR = [{"x": 0.1, "y": 0.2, "t": -1e308}, {"x": 0.3, "y": 0.4, "t": 1e308}]
+SAID = [{"utterance": "b a " * 400, "start_time": n, "end_time": n + 1} for n in range(1_000)]
 POISON = {
     "times": {"text": "a ball", "traces": [FAR]},
     "words": {
@@ -29,6 +30,12 @@ POISON = {
         "traces": [STROKE],
         "links": [{"start_char": 2, "end_char": 60, "stroke": 0}],
     },
+    "words that take hours to find in the text": {
+        "text": "a b " * 500,
+        "traces": [STROKE],
+        "timed_text": SAID[:100],
+    },
+    "points of many strokes": {"text": "a ball", "traces": [[{"x": 0.1, "y": 0.2}] * 200] * 200},
 }
 
 
@@ -65,7 +72,7 @@ def test_a_query_out_of_bounds_is_refused_with_its_own_reason(poisoned, name):
 
 def test_innocent_queries_in_the_same_batch_are_answered(poisoned):
     asked = [{"text": f"ball {number}"} for number in range(24)]
-    asked[3::6] = POISON.values() if len(asked[3::6]) == len(POISON) else [*POISON.values()][:4]
+    asked[3::3] = POISON.values()
     asked[4] = {"text": "poison"}
     answers: dict[int, int] = {}
 
