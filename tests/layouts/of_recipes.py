@@ -31,6 +31,11 @@ def _bert(folder: Path) -> object:
     return tiny_bert(folder, hidden_size=768, intermediate_size=3072, num_hidden_layers=1)
 
 
+def _narrow_bert(folder: Path) -> object:
+    """As wide as a narrow method."""
+    return tiny_bert(folder, hidden_size=32, intermediate_size=32, num_hidden_layers=1)
+
+
 # The folder a recipe names (or the folder of the file it names) and what unpacks there.
 CORPORA: dict[str, Write] = {
     "coco": write_flickr8k,  # captioned photographs of COCO in the same form
@@ -52,13 +57,16 @@ TOWERS: dict[str, Write] = {
     "data/resnext101": tiny_resnext,
     "data/word2vec.txt": _word_vectors,
 }
+NARROW_TOWERS: dict[str, Write] = {**TOWERS, "data/bert": _narrow_bert}
 EMBEDDED = "scenes"  # drawn by the package itself
 
 
-def lay_out(root: Path, corpus: str, towers: set[str]) -> None:
+def lay_out(
+    root: Path, corpus: str, towers: set[str], of_towers: dict[str, Write] = TOWERS
+) -> None:
     """Write what a recipe reads, unless it is there, or fail for what has no layout."""
     wanted = [] if corpus == EMBEDDED else [(corpus.removesuffix("/dataset_coco.json"), CORPORA)]
-    for path, layouts in (*wanted, *((tower, TOWERS) for tower in sorted(towers))):
+    for path, layouts in (*wanted, *((tower, of_towers) for tower in sorted(towers))):
         assert path in layouts, f"{path} has no layout; add one to tests/layouts/of_recipes.py"
         if not (root / path).exists():
             (root / path).parent.mkdir(parents=True, exist_ok=True)

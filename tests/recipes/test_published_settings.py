@@ -7,7 +7,7 @@ import pytest
 from deixis.recipes.recipe import Recipe
 
 RECIPES = Path(__file__).parents[2] / "recipes"
-SET_MODULE = "text.head.query"  # its rate is one of those the supplement of DivE scales
+SET_MODULE = "text.head"  # its rate is one of those the supplement of DivE scales
 
 
 @pytest.mark.parametrize(
@@ -48,6 +48,24 @@ def test_printed_label_rows_start_from_bert_and_word2vec(recipe):
         started = (row.data.text == "words:data/word2vec.txt", "bert" in row.options)
         assert started == (row.label in printed, row.label in printed - {"DSCMR"})
         assert row.label.endswith(", random start") == (row.label not in printed)
+
+
+def test_rows_beside_figures_of_dive_start_from_glove_as_its_run_does():
+    rows = Recipe.load(RECIPES / "dive_ablation.toml").rows
+    assert {row.data.text for row in rows} == {"words:data/glove.840B.300d.txt"}
+
+
+def test_stages_of_camp_are_the_released_ones():
+    stages = Recipe.load(RECIPES / "camp_staged.toml").rows[:3]
+    found = [(row.train.batch, row.train.optimiser, row.train.lr) for row in stages]
+    assert found == [(256, "adam", 1e-3), (128, "sgd", 0.01), (128, "sgd", 0.01)]
+
+
+@pytest.mark.parametrize("recipe", ["dive_pretrained", "dive_eccv"])
+def test_words_of_vse_infinity_are_touched_before_bert_reads_them(recipe):
+    rows = Recipe.load(RECIPES / f"{recipe}.toml").rows
+    tuned = [r for r in rows if r.method.name == "vse_infinity" and "bert" in r.data.text]
+    assert tuned and {row.train.drop_words for row in tuned} == {0.2}
 
 
 def test_costs_of_dive_are_of_the_whole_validation_split():

@@ -69,6 +69,25 @@ def test_a_row_may_change_data_and_training_for_itself(tmp_path):
     assert (row.data.image, row.train.batch, row.train.lr) == ("regions", 7, 1.0)
 
 
+ROWS = TABLE + 'train = {batch = 7}\n[[row]]\nlabel = "two"\nmethod = {name = "vsepp"}\n'
+
+
+def test_a_change_is_the_tables_and_of_the_row_that_is_named(tmp_path):
+    path = tmp_path / "two.toml"
+    path.write_text(ROWS)
+    for named, batches in (("", [7, 9]), ("two", [7, 9]), ("one", [9, 9])):
+        rows = Recipe.load(path, ["train.batch=9"], row=named).rows
+        assert [row.train.batch for row in rows] == batches
+
+
+def test_a_change_that_reaches_no_row_is_refused(tmp_path):
+    path = tmp_path / "one.toml"
+    path.write_text(TABLE + "train = {batch = 7}\n")
+    with pytest.raises(RecipeError, match="train.batch changes nothing: every row sets its own"):
+        Recipe.load(path, ["train.batch=9"])
+    assert Recipe.load(path, ["train.batch=9"], row="one").rows[0].train.batch == 9
+
+
 def test_a_row_that_is_not_there_lists_those_that_are(path):
     with pytest.raises(RecipeError, match="no row 'two'; it has: 'one'"):
         Recipe.load(path).row("two")

@@ -1,4 +1,8 @@
-"""Every recipe starts on the official layout of its own corpus: all rows, a few steps, narrow."""
+"""Every recipe starts on the official layout of its own corpus: all rows, a few steps, narrow.
+
+They are narrower, and of fewer and smaller images, than a rehearsal; whole ones run in
+``tests/docs/test_what_to_type``, where rows that start from a BERT are as wide as a real one.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,12 +13,15 @@ from deixis.evaluation.protocols import coco_judgements
 from deixis.features.backbones.backbone import vectors_of
 from deixis.features.backbones.tower_names import split_side
 from deixis.features.backbones.trainable_inputs import PREFIX
+from deixis.recipes.narrow_methods import SMALL
 from deixis.recipes.recipe import REHEARSED, Recipe
 from deixis.recipes.results.printed_table import Report
 from layouts.eccv_caption import write_eccv_caption
 from layouts.flickr8k import write_published_flickr8k
-from layouts.of_recipes import lay_out
+from layouts.of_recipes import NARROW_TOWERS, lay_out
 
+FEWER = {"size": 60, "side": 96}  # images that are drawn, and pixels of their shorter side
+WIDTHS = ("width", "image_hidden", "text_hidden")
 RECIPES = sorted((Path(__file__).parents[2] / "recipes").glob("*.toml"))
 
 
@@ -40,6 +47,11 @@ def _at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if not folder.exists():
         write_eccv_caption(folder)
     monkeypatch.setattr(coco_judgements, "_data_folder", lambda: folder)
+    monkeypatch.setattr("deixis.recipes.recipe.BERT_WIDTHS", ("bert",))
+    for key, most in FEWER.items():
+        monkeypatch.setitem(REHEARSED, key, most)
+    for key in WIDTHS:
+        monkeypatch.setitem(SMALL, key, 32)
 
 
 @pytest.mark.parametrize("path", RECIPES, ids=lambda path: path.stem)
@@ -52,7 +64,7 @@ def test_the_recipe_runs_on_the_layout_of_its_own_corpus(path, home, tmp_path):
         towers |= {vectors_of(row.data.text)} - {"", "glove"}
         towers |= {str(Path(row.options["bert"]).parent)} if "bert" in row.options else set()
         for corpus in (row.data.corpus, *row.data.also):
-            lay_out(home, corpus, towers)
+            lay_out(home, corpus, towers, NARROW_TOWERS)
     rehearsed = Recipe.load(path, rehearse=True)
     report = rehearsed.run(tmp_path)
     for row, of in zip(rehearsed.rows, whole.rows, strict=True):

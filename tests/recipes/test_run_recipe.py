@@ -1,14 +1,16 @@
 """A recipe runs from Python as it does from the command: the same function, the same numbers."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
 
 import deixis
 from deixis.cli.command import app, load_verbs
-from deixis.errors import RecipeError
+from deixis.errors import RecipeError, RunError
 from deixis.recipes.events import Counted, DataReady, Stepped
+from deixis.recipes.run_row import claim
 
 load_verbs()
 
@@ -51,3 +53,15 @@ def test_an_unknown_recipe_names_those_that_come_with_deixis():
         deixis.Recipe.load("tinny")
     with pytest.raises(RecipeError, match=r"there is no recipe at nowhere/mine\.toml"):
         deixis.Recipe.load("nowhere/mine.toml")
+
+
+def test_a_folder_is_kept_for_a_row_once_its_training_has_begun(ran, tmp_path):
+    runs, *_ = ran
+    row = deixis.Recipe.load("tiny", tiny=True).row("VSE0")
+    other = replace(row, train=replace(row.train, lr=0.5))
+    with pytest.raises(RunError, match="holds a run with another train"):
+        claim(deixis.Run(runs / "tiny-tiny" / "vse0-0"), other, 0)
+    free = deixis.Run(tmp_path)  # the first row could not be built, say
+    claim(free, row, 0)
+    claim(free, other, 0)
+    assert free.recipe_row["train"]["lr"] == 0.5

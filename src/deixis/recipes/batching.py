@@ -1,4 +1,4 @@
-"""What a row draws its batches from, negatives of an earlier round among them."""
+"""Which batches a row trains on, including negatives mined by an earlier row."""
 
 from dataclasses import replace
 
@@ -16,6 +16,8 @@ from deixis.data.batches.untraced import WithUntraced
 from deixis.data.dataset import Dataset
 from deixis.data.negatives.mined_negatives import MinedNegatives
 from deixis.errors import RecipeError, RunError
+from deixis.features.backbones.trainable_inputs import PREFIX, TrainableTextInputs
+from deixis.features.words.masking import Masking
 from deixis.features.words.vocabulary import Vocabulary
 from deixis.runs.hard_negatives.mining import mine, negatives_folder, source_of
 from deixis.runs.matcher import Matcher
@@ -49,11 +51,18 @@ def _in_words_of(matcher: Matcher, train: Dataset, run: Run) -> Dataset:
     return replace(train, tokens=words(train.corpus.texts), texts=texts)
 
 
+def masking_of(text: str, vocabulary: int) -> Masking:
+    """How words are hidden from what reads the texts of a recipe: a tower has its own mark."""
+    if text.startswith(PREFIX):
+        return TrainableTextInputs(text.removeprefix(PREFIX)).masking
+    return Masking.of_vocabulary(vocabulary)
+
+
 def batches_of(
     spec: TrainSpec,
     train: Dataset,
     seed: int,
-    vocabulary: int,
+    masking: Masking,
     mined: Mined | None = None,
     *,
     partners: bool = True,
@@ -67,15 +76,19 @@ def batches_of(
         batches = TwinBatches(train, spec.batch, seed)
     if mined is not None:
         if isinstance(batches, TwinBatches):
-            raise RecipeError('mined negatives do not go with train.batching = "twins"')
+            raise RecipeError('mined negatives cannot be combined with train.batching = "twins"')
         negatives, drawing = mined
         batches = MinedBatches(batches, negatives, drawing.sampler, drawing.coupled, partners)
     drawn: Batches = batches
     if spec.drop_regions or spec.drop_words:
-        drawn = AugmentedBatches(batches, spec.drop_regions, spec.drop_words, vocabulary, seed)
+        drawn = AugmentedBatches(batches, spec.drop_regions, spec.drop_words, masking, seed)
     if spec.also_untraced:
         drawn = WithUntraced(drawn)
     if spec.mask:
+        if masking.continues is not None:
+            raise RecipeError(
+                "train.mask predicts words of a vocabulary; word pieces are not built"
+            )
         drawn = MaskedBatches(drawn, spec.mask, seed)
     if spec.jitter:
         drawn = JitteredBatches(drawn, spec.jitter, seed)

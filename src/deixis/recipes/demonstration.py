@@ -1,4 +1,4 @@
-"""The main job end to end on simulated scenes: a table, a library, and searches in it."""
+"""The demo, on simulated scenes: a table, a library, and searches in it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ QUERIES, SEED = 3, 0  # which narrations are asked is drawn by the seed, not cho
 
 @dataclass(frozen=True)
 class AnsweredNarration:
-    """A narration asked twice: its words alone, and its words with what was drawn."""
+    """A narration searched twice: by its words, and by its words with what was drawn."""
 
     text: str
     file: str  # the picture it describes

@@ -1,8 +1,9 @@
-"""Where a recipe lies: a file of the user's, or one of those that come with deixis."""
+"""Find a recipe: a file of the user's, or one of those that come with deixis."""
 
 from pathlib import Path
 
 from deixis.errors import RecipeError
+from deixis.paths import expanded
 
 _HERE = Path(__file__).parent
 # An installed package has the recipes beside this file; a repository has them at its root.
@@ -11,7 +12,7 @@ PACKAGED = (_HERE / "tables", _HERE.parents[2] / "recipes")
 
 def find_recipe(name: Path | str) -> Path:
     """The file of a recipe given by its path or, such as "tiny", by its name."""
-    path = Path(name).expanduser()
+    path = expanded(name)
     if path.is_file():
         return path
     folder = next((folder for folder in PACKAGED if folder.is_dir()), None)

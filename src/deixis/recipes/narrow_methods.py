@@ -9,6 +9,7 @@ from deixis.methods.model import Method, methods
 # What a method's sizes are cut down to where a table must run in seconds.
 SMALL = {
     "dim": 32,
+    "width": 32,  # of a trunk, which takes over maps that end in a dim
     "word_dim": 32,
     "hidden": 32,
     "head_dim": 16,

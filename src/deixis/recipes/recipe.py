@@ -47,11 +47,13 @@ TINY_JUDGES: dict[ProtocolName, ProtocolName] = {
     "label-folds": "labels",
 }
 REHEARSED = {"holdout": 10, "size": 120, "val_images": 8}  # counts of a rehearsal, at most
+FIRST = 200  # images of each split that a rehearsal looks at; five folds of 40
+ALL_OF_TEST: tuple[ProtocolName, ...] = ("coco", "coco-part")  # judges that take no part of it
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """A table of a paper, ready to run.
+    """A table of a paper that can be run.
 
     ```python
     recipe = deixis.Recipe.load("recipes/tiny.toml")
@@ -73,6 +75,7 @@ class Recipe:
     costs: bool = False  # show complexity and CPU time of scoring beside the measures
     # Measure instead, on this split, FLOPs and time of scoring and finding the best ten.
     cost_split: Literal["", "val", "test"] = ""
+    first: int = 0  # of a rehearsal: how many images of each split it looks at; 0: all
 
     @classmethod
     def load(
@@ -80,11 +83,13 @@ class Recipe:
         path: Path | str,
         overrides: Sequence[str] = (),
         *,
+        row: str = "",
         tiny: bool = False,
         rehearse: bool = False,
     ) -> "Recipe":
         """Read a recipe; ``key=value`` overrides change keys that are there or may be.
 
+        Rows keep what they set for themselves, except the one called ``row``.
         A name without a file, such as "pointing", is one of the recipes that come with deixis;
         ``tiny`` and ``rehearse`` are the same in seconds, as ``tiny()`` and ``rehearsal()`` say.
         """
@@ -96,7 +101,7 @@ class Recipe:
         except RecursionError as error:
             raise RecipeError(f"{path}: not a TOML file: it is nested too deeply") from error
         for override in overrides:
-            apply_override(table, override)
+            apply_override(table, override, row)
         recipe = cls.of(path.stem, table)
         return recipe.tiny() if tiny else recipe.rehearsal() if rehearse else recipe
 
@@ -104,7 +109,7 @@ class Recipe:
     def of(cls, name: str, table: Mapping[str, Any]) -> "Recipe":
         """Build a recipe from its table, refusing keys it does not know."""
         load_all()
-        known = {f.name for f in fields(cls)} - {"name", "rows", "figures"}
+        known = {f.name for f in fields(cls)} - {"name", "rows", "figures", "first"}
         known |= {"row", "data", "train", "figure"}
         unknown = sorted(set(table) - known)
         if unknown:
@@ -194,13 +199,16 @@ class Recipe:
         return all(row.label != label for row in self.rows)
 
     def rehearsal(self) -> "Recipe":
-        """The same table on its own data in seconds: narrow models, two steps, one seed.
+        """The same table on its own data in short: narrow models, two steps, one seed.
 
-        Corpus, features, splits, judge and printed numbers stay, so that whatever would stop the
-        whole table stops its rehearsal first.
+        Corpus, features, splits, judge and printed numbers stay, of each split the first images, so
+        that what would stop the whole table after days stops its rehearsal first.
         """
         rows = tuple(map(_rehearsed_row, self.rows))
-        return replace(self, name=f"{self.name}-rehearsal", rows=rows, seeds=self.seeds[:1])
+        name, title = f"{self.name}-rehearsal", f"Rehearsal, two steps each: {self.title}"
+        first = 0 if self.judge in ALL_OF_TEST else FIRST
+        seeds = self.seeds[:1]
+        return replace(self, name=name, title=title, rows=rows, seeds=seeds, first=first)
 
     def tiny(self) -> "Recipe":
         """The same table in seconds: few pictures, narrow models, one epoch, one seed."""
@@ -225,6 +233,9 @@ def _row(row: Mapping[str, Any], table: Mapping[str, Any]) -> Row:
         resolved["offline"] = build_dataclass(
             OfflineSpec, row["offline"], f"row '{label}': offline"
         )
+    if isinstance(row.get("take"), list):  # prefixes with the same names there
+        same = convert(row["take"], tuple[str, ...], f"row '{label}': take")
+        resolved["take"] = {prefix: prefix for prefix in same}
     if "places" in row:
         resolved["places"] = build_dataclass(PlacesOf, row["places"], f"row '{label}': places")
     return build_dataclass(Row, resolved, "[[row]]")

@@ -31,7 +31,8 @@ class Row:
     data: DataSpec
     train: TrainSpec
     start: str = ""  # the earlier row, or the run folder, whose weights this one begins with
-    take: tuple[str, ...] = ()  # parameter prefixes it takes over from there; empty: all
+    # Parameter prefixes it takes over, and what they are called there; empty: all, as they are.
+    take: Mapping[str, str] = field(default_factory=dict)
     printed: Mapping[str, float] = field(default_factory=dict)
     offline: OfflineSpec | None = None  # negatives to mine with an earlier row's model
     places: PlacesOf | None = None  # a place head over the parts of an earlier row's images

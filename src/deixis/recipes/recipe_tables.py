@@ -1,4 +1,4 @@
-"""The tables inside a recipe, each refused with a sentence when it is something else."""
+"""The tables inside a recipe, each checked to be one."""
 
 from collections.abc import Mapping
 from typing import Any

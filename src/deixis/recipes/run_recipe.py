@@ -10,6 +10,7 @@ from deixis.data.corpus import Corpus
 from deixis.data.simulated.scenes.place_blind_reader import place_blind_recall
 from deixis.evaluation.places.places_result import PlacesResult
 from deixis.evaluation.protocol_table import PROTOCOLS
+from deixis.files import make_folder
 from deixis.recipes.events import Counted, DataReady, OnEvent, Stepped, unheard
 from deixis.recipes.pointing.judge_pointing import judge_pointing
 from deixis.recipes.recipe import Recipe
@@ -28,7 +29,8 @@ Prepare = Callable[[DataSpec], Prepared]
 
 def run_recipe(recipe: Recipe, runs: Path, on_event: OnEvent = unheard) -> Report:
     """Run every row and seed of a recipe; finished ones are read back."""
-    prepare_once: Prepare = cache(lambda data: _prepared(data, on_event))
+    make_folder(runs)  # before hours are spent on what could not be written there
+    prepare_once: Prepare = cache(lambda data: _prepared(recipe, data, on_event))
     lines = without_learning(recipe, prepare_once(recipe.rows[0].data).splits["test"].corpus)
     for row in recipe.rows:
         done = [_train(recipe, row, seed, runs, prepare_once, on_event) for seed in recipe.seeds]
@@ -43,13 +45,14 @@ def train_row(
     recipe: Recipe, label: str, seed: int, runs: Path, on_event: OnEvent = unheard
 ) -> Run:
     """Run one row with one seed; the first row when no label is given."""
+    make_folder(runs)
     row = _with_parts(recipe, recipe.row(label) if label else recipe.rows[0], seed, runs)
-    prepared = first_leads(lambda: _prepared(row.data, on_event))
+    prepared = first_leads(lambda: _prepared(recipe, row.data, on_event))
     return _train(recipe, row, seed, runs, lambda data: prepared, on_event)
 
 
 def without_learning(recipe: Recipe, test: Corpus) -> list[Line]:
-    """What chance reaches and, on simulated narrations, the most that text alone allows."""
+    """Chance and, on simulated narrations, the most that text alone allows."""
     lines = [Line("chance", (PROTOCOLS[recipe.judge].chance(test),), {})]
     data = recipe.rows[0].data
     if data.corpus == "scenes" and data.texts == "narrations":
@@ -77,8 +80,11 @@ def _pointing(recipe: Recipe, runs: Path, on_event: OnEvent) -> tuple[PlacesResu
     )
 
 
-def _prepared(data: DataSpec, on_event: OnEvent) -> Prepared:
-    prepared = prepare(data, lambda what, done, total: on_event(Counted(what, done, total)))
+def _prepared(recipe: Recipe, data: DataSpec, on_event: OnEvent) -> Prepared:
+    def advance(what: str, done: int, total: int) -> None:
+        on_event(Counted(what, done, total))
+
+    prepared = prepare(data, advance, recipe.first)
     sizes = {name: (len(d.images), len(d.texts)) for name, d in prepared.splits.items()}
     on_event(DataReady(data.corpus, sizes))
     return prepared

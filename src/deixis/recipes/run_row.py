@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import partial
@@ -19,14 +20,14 @@ from deixis.features.words.vocabulary import Vocabulary
 from deixis.files import locked, write_atomic, write_json
 from deixis.losses.quintuplet import needs_partners
 from deixis.methods.model import Model
-from deixis.recipes.batching import Mined, batches_of, mined_by
+from deixis.recipes.batching import Mined, batches_of, masking_of, mined_by
 from deixis.recipes.recipe import Recipe
 from deixis.recipes.recipe_parts import Row
 from deixis.recipes.results.model_card import model_card
 from deixis.runs.attach_towers import attach_towers
 from deixis.runs.carry_words import carry_words
 from deixis.runs.embed_dataset import encode
-from deixis.runs.export.int8 import expand
+from deixis.runs.export.int8_weights import expand
 from deixis.runs.matcher import Matcher
 from deixis.runs.prepare import Prepared
 from deixis.runs.run import Run, RunFile
@@ -36,6 +37,7 @@ from deixis.training.loop import Fit, OnRecord
 from deixis.training.precision import best_device
 from deixis.training.processes import first_leads, leads, wait_for_all
 
+Weights = dict[str, torch.Tensor]  # by the parameter's name
 SCAFFOLD: tuple[RunFile, ...] = ("best", "state", "state_before")  # only until a run is finished
 
 
@@ -75,10 +77,11 @@ def _train(
     if row.offline is not None:
         mined = first_leads(partial(negatives_of, recipe, row.offline, seed, folder, prepared))
     partners = needs_partners(objective)
+    masking = masking_of(row.data.text, sizes.vocabulary)
     fit = Fit(
         model=model,
         objective=objective,
-        batches=batches_of(row.train, train, seed, sizes.vocabulary, mined, partners=partners),
+        batches=batches_of(row.train, train, seed, masking, mined, partners=partners),
         spec=row.train,
         seed=seed,
         folder=folder,
@@ -172,7 +175,7 @@ def begin(model: Model, row: Row, earlier: Run, vocabulary: Vocabulary | None) -
             weights, model, Vocabulary.load(earlier.path("vocabulary")), vocabulary
         )
     if row.take:
-        weights = {name: value for name, value in weights.items() if name.startswith(row.take)}
+        weights = taken(weights, row.take)
     try:
         unknown = model.load_state_dict(weights, strict=False).unexpected_keys
     except RuntimeError as error:
@@ -181,8 +184,21 @@ def begin(model: Model, row: Row, earlier: Run, vocabulary: Vocabulary | None) -
         raise RunError(f"{path} does not fit row '{row.label}': it has {unknown[0]}")
 
 
+def taken(weights: Weights, take: Mapping[str, str]) -> Weights:
+    """The weights under some prefixes, by the names they have in the new model."""
+    return {
+        ours + name.removeprefix(theirs): value
+        for ours, theirs in take.items()
+        for name, value in weights.items()
+        if name.startswith(theirs)
+    }
+
+
 def claim(run: Run, row: Row, seed: int) -> None:
-    """Write down what a run folder is for, or refuse one that was made for something else."""
+    """Write down what a run folder is for, or refuse one that was made for something else.
+
+    A folder in which no training got under way, because the row was a mistake, is free again.
+    """
     record = {
         "row": row.label,
         "seed": seed,
@@ -193,11 +209,11 @@ def claim(run: Run, row: Row, seed: int) -> None:
     if row.start:
         record["start"] = row.start
     if row.take:
-        record["take"] = list(row.take)
+        record["take"] = dict(row.take)
     if row.offline:
         record["offline"] = asdict(row.offline)
     path = run.path("recipe")
-    if not path.exists():
+    if not path.exists() or not run.begun:
         write_json(path, record)
         return
     found = run.recipe_row

@@ -10,7 +10,7 @@ from deixis.encoders.text.gru import init_word_vectors
 from deixis.evaluation.judge import evaluate_split
 from deixis.methods import load_all
 from deixis.methods.model import Method, Model, methods
-from deixis.recipes.batching import batches_of
+from deixis.recipes.batching import batches_of, masking_of
 from deixis.runs.attach_towers import attach_towers
 from deixis.runs.matcher import Matcher
 from deixis.runs.prepare import prepare_corpus
@@ -50,6 +50,7 @@ def train(
     if data.vectors is not None:
         init_word_vectors(model.text, data.vectors)
     val = data.splits.get("val")
+    masking = masking_of(text, data.sizes.vocabulary)
 
     def validate(trained: Model) -> float:
         assert val is not None
@@ -58,7 +59,7 @@ def train(
     fit(
         model,
         method.objective(data.sizes),
-        batches_of(spec, data.splits["train"], seed, data.sizes.vocabulary),
+        batches_of(spec, data.splits["train"], seed, masking),
         spec,
         seed=seed,
         validate=None if val is None else validate,

@@ -33,21 +33,22 @@ def call(*arguments: object, code: int = 0) -> str:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     runs = tmp_path_factory.mktemp("runs")
-    call("train", RECIPE, "--tiny", "--runs", runs)
-    return runs / "flickr8k-tiny" / "linear-+-mlp-lite0-0"
+    few = ("data.corpus=scenes", "data.size=40", "data.val=val", "data.test=test", "data.holdout=0")
+    call("train", RECIPE, *few, "--rehearse", "--runs", runs)
+    return runs / "flickr8k-rehearsal" / "linear-+-mlp-lite0-0"
 
 
 @pytest.fixture(scope="module")
 def packed(run, tmp_path_factory):
     folder = tmp_path_factory.mktemp("package") / "photos"
-    assert "RSUM" in pack(run, folder)
+    assert json.loads(pack(run, folder))["folder"] == str(folder)
     return folder
 
 
 def pack(run, folder, before="pass"):
     """Pack in another process: tracing hands shapes over as tensors, which tests refuse."""
     code = f"import sys; {before}; from deixis.cli.command import main; main()"
-    words = [sys.executable, "-c", code, "pack", str(run), "--to", str(folder)]
+    words = [sys.executable, "-c", code, "pack", str(run), "--to", str(folder), "--json"]
     ran = subprocess.run(words, capture_output=True, text=True, check=False)
     return ran.stdout if ran.returncode == 0 else ran.stderr
 
@@ -125,7 +126,7 @@ def test_without_a_packaged_model_one_must_be_named(tmp_path, pictures, monkeypa
 
 def test_what_is_too_large_to_ship_is_refused(run, tmp_path):
     small = "import deixis.recipes.packing.packaging as packaging; packaging.LARGEST = 0.001"
-    assert "MB of weights; 0.001 may be" in pack(run, tmp_path / "photos", small)
+    assert "MB of weights; the limit is 0.001" in pack(run, tmp_path / "photos", small)
 
 
 def test_a_packed_run_reads_by_eight_bits_whatever_it_was_trained_with(run, packed):

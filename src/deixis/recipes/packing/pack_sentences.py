@@ -1,4 +1,4 @@
-"""How well a packed run tells true sentences from contradicted ones, described on its card."""
+"""How well a packed run separates true sentences from contradicted ones, for its card."""
 
 from deixis.evaluation.entailment.entailment_protocol import EntailmentResult, Interval
 from deixis.evaluation.entailment.entailment_run import evaluate_entailment

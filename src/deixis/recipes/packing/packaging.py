@@ -35,12 +35,19 @@ Measures = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Packed:
-    """Where a packed run lies, how large it is, and what packing did to what it scores."""
+    """The folder and size of a packed run, and how packing changed its scores."""
 
     folder: Path
     megabytes: float
     trained: Measures
     shipped: Measures
+
+
+def require_packable(run: Run) -> None:
+    """Refuse a run that cannot be packed, before anything that was packed earlier is touched."""
+    run.read("metrics")
+    if not run.matcher.model.similarity.exact:
+        raise RunError(f"{run}: only runs whose score is one inner product can be packed")
 
 
 def pack_run(run: Run, folder: Path, advance: Advance = silent) -> Packed:
@@ -49,9 +56,8 @@ def pack_run(run: Run, folder: Path, advance: Advance = silent) -> Packed:
     Pictures and texts are read by the eight-bit backbones that come with deixis, whatever
     precision the run was trained with.
     """
+    require_packable(run)
     matcher, data = run.matcher, run.data
-    if not matcher.model.similarity.exact:
-        raise RunError(f"{run}: only runs whose score is one inner product can be packed")
     data = replace(data, image=in_eight_bits(data.image), text=in_eight_bits(data.text))
     config, small = replace(matcher.config, image=data.image, text=data.text), Run(folder)
     Matcher(matcher.model, config, matcher.vocabulary).save(folder, eight_bits=True)
@@ -64,7 +70,9 @@ def pack_run(run: Run, folder: Path, advance: Advance = silent) -> Packed:
     export_run(small)
     packed = Packed(folder, _megabytes(small), run.metrics["measures"], shipped)
     if packed.megabytes > LARGEST:
-        raise RunError(f"{folder} holds {packed.megabytes:.1f} MB of weights; {LARGEST:g} may be")
+        raise RunError(
+            f"{folder} holds {packed.megabytes:.1f} MB of weights; the limit is {LARGEST:g}"
+        )
     _describe(packed, run, data, len(texts), len(train.images))
     return packed
 

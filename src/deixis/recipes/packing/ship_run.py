@@ -5,7 +5,7 @@ from pathlib import Path
 from deixis.recipes.packing.pack_corpora import pack_corpora
 from deixis.recipes.packing.pack_places import pack_places
 from deixis.recipes.packing.pack_sentences import pack_sentences
-from deixis.recipes.packing.packaging import Packed, pack_run
+from deixis.recipes.packing.packaging import Packed, pack_run, require_packable
 from deixis.runs.advance import Advance, silent
 from deixis.runs.places.take_place_head import take_place_head
 from deixis.runs.run import Run
@@ -16,6 +16,7 @@ def ship_run(
     run: Run, folder: Path | None = None, places: Run | None = None, advance: Advance = silent
 ) -> Packed:
     """Pack a run into a folder, by default as the packaged model; ``places`` gives its head."""
+    require_packable(run)
     small = Run(folder or PACKAGED)
     if places is None:
         small.path("places").unlink(missing_ok=True)  # of a run that was packed here before

@@ -35,21 +35,22 @@ def places_rows(results: Sequence[PlacesResult]) -> list[list[str]]:
 def places_notes(results: Sequence[PlacesResult]) -> list[str]:
     """The pointing game and the twins in sentences."""
     game = {key: _mean([one.game.get(key, 0.0) for one in results]) for key in results[0].game}
-    twins = {key: _mean([one.twins.get(key, 0.0) for one in results]) for key in results[0].twins}
     kinds = sorted(set(game) - {"all", "centre", "random"}, key=lambda kind: -game[kind])
     first = ", ".join(f"{kind} {game[kind]:.0f}" for kind in kinds)
     return [
-        f"pointing game {game['all']:.1f} % ({first}); centre {game['centre']:.1f}, "
-        f"random {game['random']:.1f}",
-        *_twins(twins),
+        f"pointing game {_spread([one.game['all'] for one in results])} % ({first}); "
+        f"centre {game['centre']:.1f}, random {game['random']:.1f}",
+        *_twins("places as remembered", [one.twins for one in results]),
+        *_twins("places as people drew them", [one.exact_twins for one in results]),
         f"{results[0].images} images, {results[0].lines[0].queries} texts; {NOTE}",
     ]
 
 
-def _twins(shares: Mapping[str, float]) -> list[str]:
-    if not shares:
+def _twins(which: str, each: Sequence[Mapping[str, float]]) -> list[str]:
+    if not each[0]:
         return []
-    return [f"mirrored twins {shares['phrase']:.1f} % by phrase, {shares['text']:.1f} % by text"]
+    phrase, text = (_spread([one[by] for one in each]) for by in ("phrase", "text"))
+    return [f"mirrored twins, {which}: {phrase} % by phrase, {text} % by text"]
 
 
 def places_terminal(title: str, results: Sequence[PlacesResult]) -> Table:

@@ -8,7 +8,7 @@ from deixis.recipes.recipe_parts import Row
 
 
 def model_card(recipe: Recipe, row: Row, seed: int, result: Mapping[str, Any]) -> str:
-    """Markdown that says where a model comes from and how far to trust it."""
+    """Markdown that says how a model was made and how far to trust it."""
     paper = row.method.paper
     measures = "\n".join(f"| {key} | {value:.2f} |" for key, value in result["measures"].items())
     return f"""# {row.label}
