@@ -53,7 +53,7 @@ class TextBackbone(Protocol):
 
 @runtime_checkable
 class TextSource(Protocol):
-    """A text backbone, or what becomes one once it has seen the training texts."""
+    """A text backbone, or what becomes one after seeing the training texts."""
 
     def fit(self, texts: Sequence[str]) -> TextBackbone: ...  # noqa: D102
 
@@ -111,7 +111,7 @@ def text_source(name: str) -> TextSource:
 
 
 def in_eight_bits(name: str) -> str:
-    """The same backbones as they come with deixis, in eight bits, where there are such.
+    """The same backbones in eight bits, where deixis comes with such.
 
     >>> in_eight_bits("lite0:both+lite2"), in_eight_bits("words")
     ('lite0-int8:both+lite2-int8', 'words')
@@ -133,7 +133,8 @@ def vectors_of(name: str) -> str:
 
 def _view(name: str) -> ImageBackbone:
     if grid := re.fullmatch(r"(cells|cells-int8):([1-8])x\2", name):
-        return CoarseCells(image_backbones.build(grid[1], {}), int(grid[2]))
+        cells = Cells() if grid[1] == Cells.name else CellsInt8()
+        return CoarseCells(cells, int(grid[2]))
     plain = name.removesuffix(":both")
     hf = plain.startswith("hf:")
     backbone = HFImages(plain.removeprefix("hf:")) if hf else image_backbones.build(plain, {})

@@ -1,11 +1,10 @@
-"""Pictures as cells for pointing: two layers of each network on one grid, seen both ways round."""
+"""Cells for pointing: two layers of each network on one grid, of a picture and its mirror image."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.features.backbones.efficientnet_lite import Lite0, Lite0Int8, Lite2, Lite2Int8
@@ -14,6 +13,7 @@ from deixis.features.store.boxes import grid_boxes
 from deixis.features.store.image_files import PictureSource, shared
 from deixis.features.store.packed import PackedRegions, offsets_of
 from deixis.files import json_hash
+from deixis.shapes import Float
 
 CELL_FEATURES = 1  # raise when the same maps make other cells
 MIDDLE = 0.7  # weight of the finer layer beside the last one

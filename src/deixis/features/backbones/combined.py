@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float32, UInt8
 from numpy import ndarray
 
 from deixis.errors import FeatureError
 from deixis.features.store.image_files import PictureSource, shared
 from deixis.features.store.packed import PackedRegions, offsets_of
 from deixis.files import json_hash
+from deixis.shapes import Float32, UInt8
 
 WHOLE = (0.0, 1.0, 0.0, 1.0, 1.0)  # the box of the whole picture
 
@@ -50,7 +50,7 @@ class MirroredMean:
     def whole(
         self, pictures: Sequence[UInt8[ndarray, "y x 3"]]
     ) -> Float32[ndarray, "image feature"]:
-        """The whole-image vectors alone."""
+        """Only the whole-image vectors."""
         return (_whole(self.backbone, pictures) + self._mirrored(pictures)) / 2
 
     def _mirrored(self, pictures: Sequence[UInt8[ndarray, "y x 3"]]) -> ndarray:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.errors import DataError
 from deixis.features.store.boxes import from_corners
 from deixis.features.store.packed import PackedRegions, offsets_of
+from deixis.shapes import Float, Int
 
 COLUMNS = ("image_id", "image_w", "image_h", "num_boxes", "boxes", "features")
 KEPT = 36  # regions of a picture

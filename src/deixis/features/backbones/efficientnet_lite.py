@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float32, UInt8
 from numpy import ndarray
 
 from deixis.features.backbones.onnx_graph import open_session, package_folder, session_of
 from deixis.features.graphs.lite_graph import MEAN, SCALE, LiteGraph
 from deixis.features.graphs.packaged_graphs import graph_file
 from deixis.features.store.boxes import grid_boxes
+from deixis.features.store.content_hashes import content_hash
 from deixis.features.store.image_files import DECODING, PictureSource, open_square
 from deixis.features.store.packed import PackedRegions, offsets_of
-from deixis.files import file_hash, json_hash
+from deixis.files import json_hash
+from deixis.shapes import Float32, UInt8
 
 GRAPH = 1  # raise when the same weights give other values
 OUTPUTS = 2  # raise when the graph has other outputs
@@ -80,7 +81,7 @@ class Lite0:
     def whole(
         self, pictures: Sequence[UInt8[ndarray, "y x 3"]]
     ) -> Float32[ndarray, "image feature"]:
-        """Turn opened pictures into their whole-image vectors alone; nothing else is copied."""
+        """Turn opened pictures into only their whole-image vectors; nothing else is copied."""
         found = [np.zeros((0, self.size), np.float32)]
         for start in range(0, len(pictures), self.batch):
             pixels = np.stack(pictures[start : start + self.batch])
@@ -93,7 +94,7 @@ class Lite0:
 
     @cached_property
     def _weights_hash(self) -> str:
-        return file_hash(self._path)
+        return content_hash(self._path)
 
     @cached_property
     def _session(self) -> Any:

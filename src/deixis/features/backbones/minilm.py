@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.features.backbones.onnx_graph import open_session, package_folder, session_of
 from deixis.features.graphs.minilm_graph import MinilmGraph
 from deixis.features.graphs.packaged_graphs import graph_file
+from deixis.features.store.content_hashes import content_hash
 from deixis.features.store.packed import PackedTokens, offsets_of
-from deixis.files import file_hash, json_hash
+from deixis.files import json_hash
+from deixis.shapes import Float, Int
 
 GRAPH = 1  # raise when the graph built from the same weights changes
 LONGEST = 256  # word pieces; the sentence encoder was trained with no more
@@ -46,7 +47,7 @@ class MiniLM:
 
     def identity(self) -> dict[str, str]:
         """What a cache of these features must have been made with."""
-        settings = {"tokenizer": file_hash(self._tokenizer_file), "longest": LONGEST}
+        settings = {"tokenizer": content_hash(self._tokenizer_file), "longest": LONGEST}
         return {
             "weights": self._weights_hash,
             "preprocessing": json_hash(settings | {"graph": GRAPH}),
@@ -66,7 +67,7 @@ class MiniLM:
         return PackedTokens(ids, offsets, values, pooled)
 
     def piece_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """The characters each word piece of a text stands for; none for the marks at its ends."""
+        """The characters of each word piece of a text; none for the start and end marks."""
         return [text.offsets for text in self._tokenizer.encode_batch(list(texts))]
 
     def word(self, id: int) -> str:
@@ -100,7 +101,7 @@ class MiniLM:
 
     @cached_property
     def _weights_hash(self) -> str:
-        return file_hash(self._weights_file)
+        return content_hash(self._weights_file)
 
     @cached_property
     def _tokenizer(self) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy import ndarray
 
-from deixis.errors import FeatureError
+from deixis.errors import FeatureError, RunError
 from deixis.features.graphs.processor import multiplies_bytes
 from deixis.files import write_atomic
 from deixis.paths import cache_folder
@@ -90,7 +90,7 @@ def open_session(name: str, threads: int, build: Callable[[], bytes]) -> Any:
 
 
 def session_of(path: Path, threads: int = 1, lacking: Mapping[str, ndarray] | None = None) -> Any:
-    """Open a session on a graph file; ``lacking`` are matrices that lie elsewhere, by name."""
+    """Open a session on a graph file; ``lacking`` are matrices stored elsewhere, by name."""
     import onnxruntime  # slow to load, and not needed to list backbones
 
     options = onnxruntime.SessionOptions()
@@ -104,6 +104,9 @@ def session_of(path: Path, threads: int = 1, lacking: Mapping[str, ndarray] | No
     values = [onnxruntime.OrtValue.ortvalue_from_numpy(one) for one in (lacking or {}).values()]
     if lacking:
         options.add_external_initializers(list(lacking), values)
-    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    try:
+        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # one class per status; a picture must not be blamed for any
+        raise RunError(f"{path} is no graph of this model: {error}") from error
     session.lacking = values  # it reads their memory as long as it lives
     return session

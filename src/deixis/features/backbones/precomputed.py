@@ -1,4 +1,4 @@
-"""Regions somebody else computed, lying in the folder ``regions`` beside their pictures.
+"""Precomputed regions, in the folder ``regions`` beside their pictures.
 
 The folder holds one of three things: arrays (``values.npy`` (row, feature), ``boxes.npy`` (row, 5),
 ``offsets.npy`` (image + 1) and ``files.json``, the names relative to the corpus in the order of
@@ -33,7 +33,7 @@ class PrecomputedRegions:
     name: ClassVar[str] = "regions"
 
     def identity(self) -> dict[str, str]:
-        """Nothing was computed here: the corpus itself says what these features are."""
+        """Nothing was computed here: the corpus itself identifies these features."""
         return {"weights": "precomputed", "preprocessing": "precomputed"}
 
     def read(self, path: PictureSource) -> PackedRegions:
@@ -113,7 +113,7 @@ def _opened(path: Path) -> RegionFolder | RegionTables | DetectionFiles:
 
 
 def write_regions(root: Path, files: Sequence[str], regions: PackedRegions) -> None:
-    """Put the regions of a corpus beside it; the list of files comes last and makes it whole."""
+    """Write the regions of a corpus beside it; the list of files comes last and completes it."""
     folder = root / FOLDER
     for name, array in arrays_of(regions).items():
         with replacing(folder / f"{name}.npy") as temporary, temporary.open("wb") as file:
@@ -134,4 +134,4 @@ def not_finite_rows(array: ndarray) -> Iterator[int]:
 def refuse_not_finite(path: Path, array: ndarray) -> None:
     """Refuse an array with a NaN or infinity in it, naming the first such row."""
     for row in not_finite_rows(array):
-        raise DataError(f"{path}: row {row} holds NaN or infinity; no feature is that")
+        raise DataError(f"{path}: row {row} holds NaN or infinity")

@@ -8,7 +8,7 @@ _SIDED = re.compile(r"(.+)@(\d+)")
 
 
 def split_side(path: str) -> tuple[str, int]:
-    """Where a tower lies, and the pixels of the square it is shown; 0: the tower's own.
+    """The path of a tower and the side of its square input in pixels; 0: its own.
 
     >>> split_side("data/resnext101@512"), split_side("me@home/clip")
     (('data/resnext101', 512), ('me@home/clip', 0))

@@ -1,4 +1,4 @@
-"""What a tower that is trained with the head is given: pixels and word pieces, no features yet.
+"""The inputs of towers that are trained with the head: pixels and word pieces.
 
 ``tuned:<folder or hub id>`` names a tower as ``hf:`` does; its weights become part of the run.
 """
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from jaxtyping import UInt8
 from numpy import ndarray
 
 from deixis.features.backbones.transformers_features import HFImages, HFTexts
 from deixis.features.store.image_files import DECODING, PictureSource, open_square
 from deixis.features.store.packed import PackedRegions, PackedTokens, offsets_of
+from deixis.features.words.masking import Masking, of_pieces
 from deixis.files import json_hash
+from deixis.shapes import UInt8
 
 PREFIX = "tuned:"
 
@@ -84,6 +85,12 @@ class TrainableTextInputs:
     def word(self, id: int) -> str:
         """The word piece behind an id, as the tokenizer marks it."""
         return self._texts.word(id)
+
+    @property
+    def masking(self) -> Masking:
+        """How words of several pieces are hidden in training."""
+        tokenizer = self._texts.tokenizer
+        return of_pieces([self.word(id) for id in range(self.size)], tokenizer.mask_token_id)
 
     @cached_property
     def _texts(self) -> HFTexts:

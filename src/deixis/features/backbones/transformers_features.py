@@ -11,10 +11,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import UInt8
 from numpy import ndarray
 
 from deixis.errors import FeatureError
@@ -25,9 +25,9 @@ from deixis.features.store.boxes import grid_boxes
 from deixis.features.store.image_files import DECODING, PictureSource, open_square
 from deixis.features.store.packed import PackedRegions, PackedTokens, offsets_of
 from deixis.files import json_hash
+from deixis.shapes import UInt8
 
 BATCH = 16
-_NOT_FETCHED = "; nothing is fetched because a library or run names it, only with --model"
 LONGEST = 512  # word pieces, where the tower itself sets no limit
 
 
@@ -49,6 +49,8 @@ class HFImages:
     def identity(self) -> dict[str, str]:
         """What a cache of these features must have been made with."""
         settings = {**DECODING, "side": self.side, "mean": self._mean, "std": self._std}
+        # The same weights make other maps in a network that strides elsewhere.
+        settings |= {key: self._settings[key] for key in ("architecture",) if key in self._settings}
         return {"weights": weights_hash(self._model), "preprocessing": json_hash(settings)}
 
     def read(self, path: PictureSource) -> UInt8[ndarray, "y x 3"]:
@@ -84,7 +86,7 @@ class HFImages:
 
     @property
     def folder(self) -> str:
-        """Where the tower lies: a folder, or its id on the hub."""
+        """The tower's folder, or its id on the hub."""
         return split_side(self.path)[0]
 
     @cached_property
@@ -169,7 +171,7 @@ class HFTexts:
         return PackedTokens(ids, offsets_of(counts), values, pooled)
 
     def piece_spans(self, texts: Sequence[str]) -> list[list[tuple[int, int]]]:
-        """The characters each word piece of a text stands for; none for the marks at its ends."""
+        """The characters of each word piece of a text; none for the start and end marks."""
         if not self.tokenizer.is_fast:
             raise FeatureError(
                 f"{self.name} does not say which characters a word piece stands for; use a"
@@ -217,9 +219,8 @@ class HFTexts:
         try:
             return AutoTokenizer.from_pretrained(self.path, **how_to_load(self.path))
         except Exception as error:  # the library raises many kinds for one cause
-            why = _NOT_FETCHED if only_local(self.path) else ""
             raise FeatureError(
-                f"hf:{self.path} has no tokenizer that loads{why} ({error})"
+                f"hf:{self.path} has no tokenizer that loads{_not_fetched(self.path)} ({error})"
             ) from error
 
     @cached_property
@@ -239,7 +240,7 @@ def how_to_load(path: str) -> dict[str, bool]:
 
 
 def load_model(path: str) -> Any:
-    """Load a tower's weights, from safetensors alone."""
+    """Load a tower's weights, only from safetensors."""
     _need_transformers()
     if timm_settings(path):
         return timm_model(path)
@@ -251,8 +252,15 @@ def load_model(path: str) -> Any:
     except Exception as error:  # the library raises many kinds for one cause
         raise FeatureError(
             f"hf:{path} cannot be loaded: use a folder or hub id with config.json and"
-            f" model.safetensors{_NOT_FETCHED if only_local(path) else ''} ({error})"
+            f" model.safetensors{_not_fetched(path)} ({error})"
         ) from error
+
+
+def _not_fetched(path: str) -> str:
+    """Why a model that is no folder of this machine was not looked for on a hub."""
+    if Path(path).is_dir() or not only_local(path):
+        return ""
+    return "; nothing is fetched because a library or run names it, only with --model"
 
 
 def _refuse_other(model: Any, side: str, takes: str, what: str) -> None:

@@ -1,4 +1,4 @@
-"""Pretrained towers as torch modules with one way in and one way out, to be frozen or trained.
+"""Pretrained towers as torch modules with one common interface, frozen or trained.
 
 This module needs torch; nothing else in this folder imports it before a tower is used.
 """

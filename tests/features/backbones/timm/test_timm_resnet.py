@@ -86,7 +86,7 @@ def test_a_network_of_another_kind_is_refused(tmp_path, change):
     else:
         weights = {name: tensor for name, tensor in weights.items() if "conv3" not in name}
     save_file(weights, tower / "model.safetensors")
-    with pytest.raises(FeatureError, match="no ResNet or ResNeXt of bottlenecks"):
+    with pytest.raises(FeatureError, match="not a ResNet or ResNeXt of bottlenecks"):
         image_backbone(f"hf:{tower}").identity()
 
 
@@ -109,3 +109,15 @@ def test_the_side_is_a_key_of_recipes_for_towers_alone():
 def test_a_size_behind_the_name_is_no_part_of_what_is_fetched():
     allow_hub("tuned:timm/some_resnext@512")
     assert not only_local("timm/some_resnext")
+
+
+def test_a_missing_folder_of_this_machine_is_no_id_of_a_hub(tmp_path, monkeypatch):
+    (tmp_path / "data").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FeatureError, match="there is nothing at data/resnet152; put the folder"):
+        allow_hub("tuned:data/resnet152@512")
+    (tmp_path / "data" / "resnet152").mkdir()
+    allow_hub("tuned:data/resnet152@512")  # there now, and still no stranger's model when it goes
+    assert only_local("data/resnet152")
+    allow_hub("hf:elsewhere/resnet152")
+    assert not only_local("elsewhere/resnet152")

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from deixis.errors import FeatureError
+from deixis.features.backbones.timm.timm_folder import CAFFE
 
 CLASSIFIER = "fc."  # of a thousand classes; not part of the tower
 
@@ -80,18 +81,34 @@ class TimmResNet(nn.Module):
         return FeatureMap(maps, maps.mean(dim=(2, 3)))
 
 
+class CaffeResNet(TimmResNet):
+    """The same as Caffe's networks have it, such as the detector of bottom-up attention.
+
+    Maps are halved by the first 1 x 1 of a stage, not by its 3 x 3, and the pooling after the first
+    convolution pads no edge but rounds up. Either kind fits the other's weights.
+    """
+
+    def __init__(self, shapes: Mapping[str, torch.Size]) -> None:
+        super().__init__(shapes)
+        self.maxpool = nn.MaxPool2d(3, stride=2, ceil_mode=True)
+        for stage in (self.layer2, self.layer3, self.layer4):
+            first: Any = stage[0]
+            first.conv1.stride, first.conv2.stride = (2, 2), (1, 1)
+
+
 def load_timm_resnet(weights: Path, architecture: str) -> TimmResNet:
     """The network whose weights a timm file holds, or an error that names what is unlike one."""
     from safetensors.torch import load_file  # torch comes with it
 
     found = load_file(weights)
     found = {name: t for name, t in found.items() if not name.startswith(CLASSIFIER)}
+    kind = CaffeResNet if architecture.startswith(CAFFE) else TimmResNet
     try:
-        model = TimmResNet({name: tensor.shape for name, tensor in found.items()})
+        model = kind({name: tensor.shape for name, tensor in found.items()})
         model.load_state_dict(_with_counters(model, found))
     except (KeyError, ValueError, RuntimeError) as error:
         raise FeatureError(
-            f"{weights}: '{architecture}' is no ResNet or ResNeXt of bottlenecks behind a 7 x 7 "
+            f"{weights}: '{architecture}' is not a ResNet or ResNeXt of bottlenecks behind a 7 x 7 "
             "convolution, such as resnet152 or resnext101_32x8d; other networks come in the "
             f"transformers library's layout ({error})"
         ) from error
