@@ -4,19 +4,19 @@ from typing import Any
 
 import typer
 
-from deixis.cli.command import app, load_verbs
+from deixis.cli.command import VERBS_BY_TASK, app, load_verbs
 
 HEAD = """# Command reference
 
-Written by `make docs-write` from the command itself; `make check` compares the two.
+`make docs-write` writes this page from the command itself; `make check` compares the two.
 
 `deixis VERB --help` prints the same. Every verb that prints a result takes `--json`. Exit codes:
 
 | code | meaning |
 |---|---|
 | 0 | finished |
-| 1 | refused: one sentence says why, [the list of errors](../errors.md) says what to do |
-| 2 | the command line itself was wrong: an unknown verb or option |
+| 1 | an error: one sentence says why, and [the list of errors](../errors.md) what to do |
+| 2 | the command line was wrong, for example an unknown verb or option |
 | 3 | finished, but something needs attention: no hit, no usable image, files that changed |
 """
 
@@ -28,12 +28,20 @@ def root_command() -> Any:
 
 
 def command_reference() -> str:
-    """One section per verb, in alphabetical order; verbs of a group follow the group."""
-    sections = [HEAD]
+    """The verbs by task, then one section per verb, in alphabetical order."""
+    sections = [HEAD, _by_task()]
     for path, command in walk(root_command(), ()):
         if path:
             sections.append(_section(path, command))
     return "\n".join(sections)
+
+
+def _by_task() -> str:
+    rows = [
+        f"| {task} | {', '.join(f'[`{verb}`](#deixis-{verb})' for verb in verbs)} |"
+        for task, verbs in VERBS_BY_TASK.items()
+    ]
+    return "\n".join(["| task | verbs |", "|---|---|", *rows, ""])
 
 
 def walk(command: Any, path: tuple[str, ...]) -> list[tuple[tuple[str, ...], Any]]:

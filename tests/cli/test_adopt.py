@@ -36,7 +36,8 @@ def test_adopt_then_evaluate(tmp_path):
     write_checkpoint(tmp_path, words)
     run = tmp_path / "run"
     files = (tmp_path / "model_best.pth.tar", run, "--vocabulary", tmp_path / "vocab.pkl")
-    call("adopt", *files, "--method", "scan")
+    adopted = json.loads(call("adopt", *files, "--method", "scan", "--json"))
+    assert adopted == {"folder": str(run)}
     record = json.loads((run / "config.json").read_text())
     assert record["method"]["direction"] == "i2t"
     arguments = ("--corpus", corpus, "--split", "test", "--threads", 1, "--json")

@@ -63,7 +63,7 @@ def test_the_page_answers_words_and_words_with_a_trace(library):
         assert why["text_score"] == pytest.approx(best["text_score"], abs=1e-4)
         assert why["method"] == "removal" and len(why["boxes"]) == len(why["regions"]) > 4
         page = client.get("/")
-        assert page.status_code == 200 and "Point at where it is" in page.text
+        assert page.status_code == 200 and "Point where it is" in page.text
 
 
 def test_a_line_of_localized_narratives_is_a_query_of_the_command(library, tmp_path):

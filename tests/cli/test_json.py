@@ -1,6 +1,7 @@
 """Every verb that prints a result prints JSON when asked, and nothing else on its output."""
 
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,8 +16,17 @@ from made import made_pictures
 
 load_verbs()
 NO_RESULT = {"demo", "mcp", "serve"}  # they talk to people or programs, and go on
-# Run elsewhere with --json: they need a model hub's folder, a bucket, or minutes.
-ELSEWHERE = {"adopt", "quantise", "pack", "pull", "push", "collect", "failures", "attention"}
+# Run with --json by another test, which has what they need: a folder of towers, a bucket, minutes.
+ELSEWHERE = {
+    "adopt": "cli/test_adopt.py",
+    "attention": "explanation/test_attention_view.py",
+    "collect": "scale/test_remote_commands.py",
+    "failures": "cli/test_label_verbs.py",
+    "pack": "recipes/packing/test_packaging.py",
+    "pull": "scale/test_remote_commands.py",
+    "push": "scale/test_remote_commands.py",
+    "quantise": "features/graphs/test_int8_graphs.py",
+}
 
 
 def verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
@@ -82,6 +92,11 @@ CASES: dict[str, tuple[list[str], str]] = {
 
 def test_every_verb_is_run_here_or_said_to_be_run_elsewhere():
     assert set(VERBS) == {*CASES, *NO_RESULT, *ELSEWHERE, "table", "index", "data scenes"}
+    for verb, file in ELSEWHERE.items():
+        test = (Path(__file__).parents[1] / file).read_text(encoding="utf-8")
+        assert re.search(rf'"{verb}"[^)]*(\([^)]*\)[^)]*)*"--json"', test), (
+            f"{file} does not run {verb}"
+        )
 
 
 @pytest.mark.parametrize("verb", CASES)

@@ -73,9 +73,10 @@ def test_figures_of_unfinished_runs_are_left_out(table, tmp_path):
 def test_failures_show_labels_and_kinds_on_one_page(table, tmp_path):
     _, folder, _ = table
     page = tmp_path / "failures.html"
-    call("failures", folder / "small/with-0", "--html", page, "--super-class", "apple|ball")
+    asked = ("--html", page, "--super-class", "apple|ball")
+    assert len(json.loads(call("failures", folder / "small/with-0", *asked, "--json"))) == 2
     written = page.read_text(encoding="utf-8")
-    assert "Images asking for texts" in written and "Texts asking for images" in written
+    assert "Image to text" in written and "Text to image" in written
     assert "<li>" in written and "predicted: " in written
 
 

@@ -1,12 +1,17 @@
 """`deixis mine`, `deixis ranks` and `deixis compare` on two rounds of two seeds."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
 from test_thread import call
 
 from deixis.data.negatives.mined_negatives import MinedNegatives
+from deixis.errors import EvaluationError
+from deixis.evaluation.judge import scores_of
+from deixis.evaluation.probes.cross_rank import cross_ranks, histogram
+from deixis.runs.run import Run
 
 RECIPE = """
 title = "two rounds"
@@ -44,6 +49,28 @@ def test_ranks_of_a_run_without_its_seed_are_the_mean_of_its_seeds(runs, tmp_pat
     assert seeds[0] != seeds[1]
     assert mean == {name: round((seeds[0][name] + seeds[1][name]) / 2) for name in mean}
     assert "<svg" in drawing.read_text()
+
+
+def test_ranks_of_runs_together_are_those_of_their_average(runs):
+    folders = [runs / "first-0", runs / "first-1"]
+    printed = json.loads(call("ranks", runs / "first", "--together", "--threads", 1, "--json"))
+    models = [Run(folder) for folder in folders]
+    test = models[0].dataset()
+    scores = [scores_of(run.matcher.model, test) for run in models]
+    wanted = histogram(cross_ranks((scores[0] + scores[1]) / 2, test.corpus.pairs))
+    assert printed == {"first-0 + first-1": wanted}
+    apart = json.loads(call("ranks", *folders, "--threads", 1, "--json"))
+    assert wanted not in apart.values()
+
+
+def test_runs_of_different_splits_are_not_averaged(runs, tmp_path):
+    shutil.copytree(runs / "first-0", tmp_path / "other-0")
+    path = tmp_path / "other-0" / "recipe.json"
+    record = json.loads(path.read_text())
+    record["data"]["test"], record["data"]["val"] = "val", "test"
+    path.write_text(json.dumps(record))
+    with pytest.raises(EvaluationError, match="first-1, other-0 rank different splits"):
+        call("ranks", runs / "first-1", tmp_path / "other-0", "--together", "--threads", 1)
 
 
 def test_the_second_round_mined_what_the_verb_mines(runs, tmp_path):

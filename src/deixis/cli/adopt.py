@@ -1,4 +1,4 @@
-"""`deixis adopt`: a pretrained pair, or a checkpoint its authors released, as a run folder."""
+"""`deixis adopt`: a pretrained pair, or a checkpoint that authors released, as a run folder."""
 
 from pathlib import Path
 from typing import Annotated
@@ -16,26 +16,26 @@ def adopt(
     source: Annotated[str, typer.Argument(help="hf:PATH of a CLIP or SigLIP, or a checkpoint.")],
     folder: Annotated[Path, typer.Argument(help="The run folder to write.")],
     *,
-    method: Annotated[str, typer.Option(help="The method a checkpoint is of, such as vsrn.")] = "",
+    method: Annotated[str, typer.Option(help="The method of a checkpoint, for example vsrn.")] = "",
     vocabulary: Annotated[
         Path | None, typer.Option(help="The authors' vocabulary, JSON or pickle.")
     ] = None,
     settings: Annotated[
         Path | None, typer.Option(help="The authors' options, YAML or JSON.")
     ] = None,
-    image: Annotated[str, typer.Option(help="The image features it reads.")] = "regions",
-    text: Annotated[str, typer.Option(help="The text features it reads.")] = "words",
+    image: Annotated[str, typer.Option(help="The image features the model reads.")] = "regions",
+    text: Annotated[str, typer.Option(help="The text features the model reads.")] = "words",
     places: Annotated[
         str,
         typer.Option(help="With hf:PATH: a corpus with boxes for phrases; trains a place head."),
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Make a run folder of a pretrained pair or of a released checkpoint.
+    """Make a run folder from a pretrained pair of towers or from a released checkpoint.
 
-    Nothing is trained but, with --places, a head that says where in a picture a phrase is found.
+    Nothing is trained, except with --places: a head that finds where in a picture a phrase is.
 
-    Checkpoints and vocabularies are read as data: a file that asks for code is refused.
+    Checkpoints and vocabularies are read as data: a file that contains code is refused.
     """
     if source.startswith("hf:"):
         need("transformers", "hub")  # it brings torch, which the next lines load

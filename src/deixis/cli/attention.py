@@ -14,9 +14,10 @@ from deixis.cli.shared.printing import print_json, say
 def attention(
     run: RunFolder,
     pairs: Annotated[
-        list[str], typer.Argument(help="A picture and its text; several pairs are also swapped.")
+        list[str],
+        typer.Argument(help="PICTURE TEXT, once or more; several pairs are also drawn swapped."),
     ],
-    to: Annotated[Path, typer.Option(help="The folder for the page and the drawings.")] = Path(
+    to: Annotated[Path, typer.Option(help="Output folder for the page and the drawings.")] = Path(
         "attention"
     ),
     as_json: Json = False,
@@ -30,6 +31,6 @@ def attention(
         print_json([view.to_dict() for view in views])
         return
     for view in views:
-        kind = "given" if view.given else "swapped"
+        kind = "as given" if view.given else "swapped"
         say(f"{kind}  score {view.score:.3f}  {view.picture.name}  {view.text}")
     say(f"wrote {page}")

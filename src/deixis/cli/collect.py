@@ -1,4 +1,4 @@
-"""`deixis collect`: delete shards that nothing names any more."""
+"""`deixis collect`: delete shards that are no longer used."""
 
 from typing import Annotated
 
@@ -15,11 +15,11 @@ HOURS = 24.0
 def collect(
     library: LibraryPlace,
     hours: Annotated[
-        float, typer.Option(help="Keep what is younger: readers may still need it.")
+        float, typer.Option(help="Keep shards younger than this, which may still be in use.")
     ] = HOURS,
     as_json: Json = False,
 ) -> None:
-    """Delete shards that a library of shards no longer names."""
+    """Delete shards that a sharded library no longer uses."""
     from deixis.scale.library_transfer import collect as delete
 
     gone = delete(library, hours)

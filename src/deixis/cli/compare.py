@@ -1,4 +1,4 @@
-"""`deixis compare`: is one run significantly better than another."""
+"""`deixis compare`: whether one run is significantly better than another."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -15,12 +15,14 @@ from deixis.cli.shared.progress import Bars
 @app.command()
 def compare(
     first: Annotated[
-        Path, typer.Argument(help="A run folder; without the seed's number, all its seeds.")
+        Path, typer.Argument(help="A run folder; leave out the seed's number for all seeds.")
     ],
-    second: Annotated[Path, typer.Argument(help="Another, judged on the same split.")],
+    second: Annotated[
+        Path, typer.Argument(help="Another run folder, evaluated on the same split.")
+    ],
     seed: Annotated[int, typer.Option(min=0, help="Random seed of the bootstrap.")] = 0,
     page: Annotated[
-        Path | None, typer.Option("--html", help="Write a page of queries won and lost here.")
+        Path | None, typer.Option("--html", help="HTML file for the queries won and lost.")
     ] = None,
     control: Annotated[
         str,
@@ -28,7 +30,7 @@ def compare(
     ] = "",
     as_json: Json = False,
 ) -> None:
-    """Pair two runs query by query: differences with 95 % intervals from a paired bootstrap."""
+    """Compare two runs query by query: differences with 95 % intervals from a paired bootstrap."""
     from deixis.pages.run_comparison import compare_on_page
 
     with Bars() as bars:

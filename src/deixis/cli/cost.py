@@ -22,7 +22,7 @@ def cost(
     threads: Threads = 1,
     as_json: Json = False,
 ) -> None:
-    """Score a split and find the best 10 of each side: FLOPs and time.
+    """Measure FLOPs and time of scoring a split and finding the best 10 of each side.
 
     Embedding is not counted: a gallery is embedded once and searched often.
     """

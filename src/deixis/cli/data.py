@@ -1,4 +1,4 @@
-"""`deixis data`: look at corpora, check them, turn one format into another, draw scenes."""
+"""`deixis data`: inspect, check and convert corpora; draw scenes."""
 
 from collections import Counter
 from dataclasses import asdict
@@ -13,7 +13,9 @@ from deixis.cli.shared.options import Json
 from deixis.cli.shared.printing import print_json, say
 from deixis.cli.shared.progress import Bars
 
-data = typer.Typer(help="Look at, check and convert corpora, draw scenes.", no_args_is_help=True)
+data = typer.Typer(
+    help="Inspect, check and convert corpora; draw simulated scenes.", no_args_is_help=True
+)
 app.add_typer(data, name="data")
 
 CorpusPath = Annotated[Path, typer.Argument(help="A corpus, in any known format.")]
@@ -21,8 +23,8 @@ CorpusPath = Annotated[Path, typer.Argument(help="A corpus, in any known format.
 
 @data.command()
 def scenes(
-    folder: Annotated[Path, typer.Argument(help="Where the corpus is written.")],
-    images: Annotated[int, typer.Option(min=1, help="Pictures to draw.")] = 1600,
+    folder: Annotated[Path, typer.Argument(help="Output folder.")],
+    images: Annotated[int, typer.Option(min=1, help="How many pictures to draw.")] = 1600,
     seed: Annotated[int, typer.Option(min=0, help="The same seed draws the same scenes.")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +43,7 @@ def scenes(
 
 @data.command()
 def info(corpus: CorpusPath, as_json: Json = False) -> None:
-    """Say what a corpus holds."""
+    """Show what a corpus contains."""
     from deixis.data.describe_corpus import describe_corpus
 
     found = describe_corpus(corpus).to_dict()
@@ -54,7 +56,7 @@ def info(corpus: CorpusPath, as_json: Json = False) -> None:
 
 @data.command()
 def check(corpus: CorpusPath, as_json: Json = False) -> None:
-    """Name every problem of a corpus with its file and line; exit code 3 when there is one."""
+    """List every problem of a corpus with file and line; exit code 3 if there is one."""
     from deixis.data.check_corpus import check_corpus
 
     with Bars() as bars:
@@ -97,9 +99,11 @@ def traces(
     target: Annotated[
         Path | None, typer.Argument(help="The file to write; beside the captions by default.")
     ] = None,
-    image: Annotated[str, typer.Option(help="Features in which nouns are looked for.")] = "lite0",
+    image: Annotated[str, typer.Option(help="Image features used to locate nouns.")] = "lite0",
     each: Annotated[int, typer.Option(min=1, help="Captions per image that get a trace.")] = 2,
-    train: Annotated[str, typer.Option(help="The split nouns are learnt from.")] = "train",
+    train: Annotated[
+        str, typer.Option(help="The split used to learn what nouns look like.")
+    ] = "train",
     as_json: Json = False,
 ) -> None:
     """Write simulated traces for a captioned corpus: a pointer circles what captions name."""

@@ -10,12 +10,14 @@ from deixis.cli.command import app
 from deixis.cli.shared.options import Threads, Tiny
 from deixis.cli.shared.printing import say
 
-ADDRESS = "http://127.0.0.1:8420"  # where `deixis serve` listens unless told otherwise
+ADDRESS = "http://127.0.0.1:8420"  # where `deixis serve` listens by default
 
 
 @app.command()
 def demo(
-    folder: Annotated[Path, typer.Argument(help="Where everything is put.")] = Path("demo"),
+    folder: Annotated[Path, typer.Argument(help="Folder for everything the demo writes.")] = Path(
+        "demo"
+    ),
     tiny: Tiny = False,
     threads: Threads = 1,  # small products: a second thread mostly waits for the first
 ) -> None:

@@ -15,14 +15,14 @@ def draw(
     recipe: RecipePath,
     overrides: Overrides = None,
     runs: Runs = Path("runs"),
-    out: Annotated[Path, typer.Option(help="The folder the figures go into.")] = Path("figures"),
+    out: Annotated[Path, typer.Option(help="Output folder.")] = Path("figures"),
     form: Annotated[
         Literal["png", "svg", "pdf"],
-        typer.Option("--format", help="SVG follows a page's light or dark setting."),
+        typer.Option("--format", help="SVG adapts to the light or dark theme of a page."),
     ] = "png",
     as_json: Json = False,
 ) -> None:
-    """Draw what a recipe's table cannot show; figures whose runs are unfinished are left out."""
+    """Draw the figures of a recipe; those whose runs are not finished are left out."""
     from deixis.pages.figures.recipe_figures import draw_figures
     from deixis.recipes.recipe import Recipe
 

@@ -16,17 +16,20 @@ from deixis.evaluation.protocol_names import ABOUT, ProtocolName
 def evaluate(
     run: RunFolder,
     corpus: Annotated[
-        str, typer.Option(help="A corpus; the run's own when left out, 'scenes' the embedded one.")
+        str,
+        typer.Option(help="A corpus, or 'scenes' for simulated ones; by default the run's own."),
     ] = "",
     *,
-    split: Annotated[str, typer.Option(help="Which split to rank; the run's own test split.")] = "",
+    split: Annotated[
+        str, typer.Option(help="The split to rank; by default the run's own test split.")
+    ] = "",
     protocol: Annotated[
         Literal[ProtocolName, "places", "entailment"],
         typer.Option(
             help="; ".join(f"{name}: {what}" for name, what in ABOUT.items())
-            + "; places: texts whose phrases are pointed at, with every control, or, of a run "
-            "without a place head, the pointing game by its own maps"
-            + "; entailment: sentences true of an image above those that contradict it."
+            + "; places: recall when phrases are pointed at, with controls; for a run without a "
+            "place head, the pointing game with its own maps"
+            + "; entailment: how often a true sentence scores above a contradicted one."
         ),
     ] = "whole",
     places: Annotated[
@@ -42,23 +45,25 @@ def evaluate(
     ] = "",
     against: Annotated[
         Path | None,
-        typer.Option(help="With --protocol entailment: a run to subtract, paired over images."),
+        typer.Option(
+            help="With --protocol entailment: a second run to compare with, paired over images."
+        ),
     ] = None,
     to: Annotated[
         Path | None,
         typer.Option(
-            help="With --protocol places, of a run without a place head: a PNG file for eight "
-            "phrases, their human boxes and their maps."
+            help="With --protocol places and a run without a place head: a PNG file that shows "
+            "eight phrases, the boxes people drew and the run's maps."
         ),
     ] = None,
     trec: Annotated[
         Path | None,
-        typer.Option(help="A folder for the rankings and judgements as TREC run and qrels files."),
+        typer.Option(help="Output folder for rankings and judgements as TREC run and qrels files."),
     ] = None,
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
-    """Rank every text for every image of a split and back; ties count against the system."""
+    """Evaluate a run on a split, in both directions; ties count against the system."""
     from deixis.pages.judged_run import JudgeOptions, judge_run
 
     asked = JudgeOptions(protocol, split, corpus, trec, places, to, sentences, against)

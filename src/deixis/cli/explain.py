@@ -20,15 +20,15 @@ def explain(
         ),
     ],
     picture: Annotated[Path, typer.Argument(help="A picture file.")],
-    text: Annotated[str, typer.Argument(help="What it may show.")],
+    text: Annotated[str, typer.Argument(help="A text that may describe it.")],
     *,
     at: At = None,
     to: Annotated[
-        Path | None, typer.Option(help="Also draw the explanation into this file.")
+        Path | None, typer.Option(help="Also draw the explanation into this picture file.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Share a score out: what each word of a text adds to it, and where in the picture it is."""
+    """Explain a score: what each word of a text adds, and where in the picture it is."""
     from deixis.explanation.explain_file import explain_file, place_lines, stroke_lines
     from deixis.search.query.query import Query
 

@@ -9,7 +9,7 @@ from deixis.cli.shared.printing import print_json, say
 
 @app.command()
 def export(run: RunFolder, as_json: Json = False) -> None:
-    """Write both towers as ONNX, checked against torch; index and search then use them."""
+    """Write both encoders as ONNX graphs, checked against torch; search then needs no torch."""
     from deixis.runs.export.onnx_export import export_run
     from deixis.runs.run import Run
 

@@ -14,9 +14,7 @@ from deixis.cli.shared.progress import Bars
 @app.command()
 def failures(
     run: RunFolder,
-    page: Annotated[Path, typer.Option("--html", help="The page to write.")] = Path(
-        "failures.html"
-    ),
+    page: Annotated[Path, typer.Option("--html", help="Output file.")] = Path("failures.html"),
     super_classes: Annotated[
         list[str] | None,
         typer.Option(
@@ -28,7 +26,7 @@ def failures(
     split: Split = "",
     as_json: Json = False,
 ) -> None:
-    """Show queries whose first hits share no label, and the kind of error where labels say it."""
+    """Show queries whose first hits share no label with them, and what kind of error each is."""
     from deixis.pages.label_failures import write_failures
     from deixis.runs.run import Run
 

@@ -19,11 +19,11 @@ def features(
     image: Annotated[
         str, typer.Option(help="lite0, lite2, hf:PATH; lite0:both and lite0+lite2 work too.")
     ] = "lite0",
-    text: Annotated[str, typer.Option(help="minilm or hf:PATH; left out: no texts.")] = "",
+    text: Annotated[str, typer.Option(help="minilm or hf:PATH; by default no texts.")] = "",
     cluster: Cluster = None,
     as_json: Json = False,
 ) -> None:
-    """Extract features into the cache; goes on where it was stopped. Exit code 3: some broke."""
+    """Extract features into the cache; continues where it stopped. Exit code 3: some failed."""
     from deixis.data.corpus_features import extract_corpus
     from deixis.data.read_corpus import read_corpus
     from deixis.scale.extract_blocks import extraction_at

@@ -1,4 +1,4 @@
-"""`deixis index`: a folder of pictures becomes a library."""
+"""`deixis index`: make or update a library from folders of pictures."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,14 +34,14 @@ def index(
         bool, typer.Option("--rebuild", help="Encode everything again, with another model.")
     ] = False,
     watch: Annotated[
-        bool, typer.Option("--watch", help="Stay, and follow what changes in the folders.")
+        bool, typer.Option("--watch", help="Keep running and follow changes in the folders.")
     ] = False,
     cluster: Cluster = None,
     as_json: Json = False,
 ) -> None:
-    """Bring a library in line with folders of pictures: add, change, rename, remove.
+    """Update a library from folders of pictures; only new or changed pictures are read.
 
-    In a bucket, or with a cluster, it becomes a library of shards; `deixis pull` copies it here.
+    In a bucket or on a cluster the library is sharded; `deixis pull` copies it into one folder.
     """
     from deixis.scale.here_or_remote import follow_pictures, index_pictures
 

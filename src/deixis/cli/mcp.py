@@ -10,7 +10,7 @@ from deixis.cli.shared.options import LibraryFolder
 def mcp(library: LibraryFolder = Path("library")) -> None:
     """Let an assistant search a library: the Model Context Protocol over standard input and output.
 
-    Enter `deixis mcp --library PATH` as a server in the assistant's settings.
+    Add `deixis mcp --library PATH` as a server to the assistant's settings.
     """
     from deixis.serve.assistant_tools import assistant_server
 

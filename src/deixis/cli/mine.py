@@ -19,18 +19,20 @@ def mine(
     images: Annotated[int, typer.Option(min=0, help="Negatives kept for each text.")] = 60,
     recall: Annotated[
         Path | None,
-        typer.Option(help="A fast run that recalls five times as many, which this run re-scores."),
+        typer.Option(
+            help="A fast run that proposes five times as many candidates for this run to score."
+        ),
     ] = None,
     folder: Annotated[
-        Path | None, typer.Option(help="Where the lists go; beside the run when left out.")
+        Path | None, typer.Option(help="Output folder for the lists; by default beside the run.")
     ] = None,
     cluster: Cluster = None,
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
-    """Keep the hardest negatives of every training image and text; an interrupted pass goes on.
+    """Find the hardest negatives of every training image and text; continues where it stopped.
 
-    On a cluster the lists are the same; an interrupted pass begins again.
+    On a cluster the lists are the same, but an interrupted pass starts over.
     """
     from deixis.data.batches.mined import OfflineSpec
     from deixis.runs.hard_negatives.mining import mine_to_disk

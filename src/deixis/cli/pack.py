@@ -19,7 +19,7 @@ def pack(
         Path | None, typer.Option(help="Output folder; by default it becomes the packaged model.")
     ] = None,
     places: Annotated[
-        Path | None, typer.Option(help="A run of method 'places' whose place head goes with it.")
+        Path | None, typer.Option(help="A run of method 'places'; its place head is packed, too.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -33,4 +33,4 @@ def pack(
         print_json(asdict(packed))
         return
     before, after = packed.trained["rsum"], packed.shipped["rsum"]
-    say(f"{packed.folder}: {packed.megabytes:.1f} MB, RSUM {before:.1f} trained, {after:.1f} so")
+    say(f"{packed.folder}: {packed.megabytes:.1f} MB, RSUM {before:.1f}, packed {after:.1f}")

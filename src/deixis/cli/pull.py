@@ -18,7 +18,7 @@ def pull(
     folder: Annotated[Path, typer.Argument(help="A new folder.")],
     as_json: Json = False,
 ) -> None:
-    """Copy a library of shards into one folder, which search and serve open."""
+    """Copy a sharded library into one folder, for search and serve."""
     from deixis.scale.library_transfer import pull as copy
 
     with Bars() as bars:

@@ -17,7 +17,7 @@ def push(
     library: RemoteLibrary,
     as_json: Json = False,
 ) -> None:
-    """Copy a library's folder into a bucket, where it replaces what was there."""
+    """Copy a library's folder into a bucket and replace the library there."""
     from deixis.scale.library_transfer import push as copy
 
     report = copy(folder, library)

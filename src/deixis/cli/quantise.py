@@ -14,8 +14,8 @@ from deixis.cli.shared.progress import Bars
 
 @app.command()
 def quantise(
-    corpus: Annotated[Path, typer.Argument(help="Photographs to calibrate on: a corpus.")],
-    split: Annotated[str, typer.Option(help="The split they are taken from.")] = "train",
+    corpus: Annotated[Path, typer.Argument(help="A corpus of photographs to calibrate on.")],
+    split: Annotated[str, typer.Option(help="The split to take them from.")] = "train",
     to: Annotated[
         Path | None,
         typer.Option(help="Output folder; by default the graphs that come with deixis."),
@@ -23,7 +23,7 @@ def quantise(
     as_json: Json = False,
 ) -> None:
     """Write Lite0, Lite2 and MiniLM as eight-bit graphs."""
-    from deixis.runs.export.quantisation import quantise_on
+    from deixis.runs.export.quantise_backbones import quantise_on
 
     with Bars() as bars:
         graphs = quantise_on(corpus, split, to, bars.advance)

@@ -15,18 +15,23 @@ from deixis.cli.shared.progress import Bars
 def ranks(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Run folders; without the seed's number, the mean of all its seeds."),
+        typer.Argument(help="Run folders; leave out the seed's number for the mean of all seeds."),
     ],
-    drawing: Annotated[Path | None, typer.Option("--svg", help="Draw the counts here.")] = None,
+    drawing: Annotated[
+        Path | None, typer.Option("--svg", help="SVG file for a chart of the counts.")
+    ] = None,
+    together: Annotated[
+        bool, typer.Option("--together", help="Average the scores of all runs: one count.")
+    ] = False,
     split: Split = "",
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
-    """Count matching pairs by cross-retrieval rank, 1 only where a pair wins both ways."""
+    """Count matching pairs by cross-retrieval rank: 1 if each is the other's best match."""
     from deixis.pages.figures.cross_rank_chart import count_cross_ranks
 
     with Bars() as bars:
-        counts = count_cross_ranks(runs, split, drawing, bars.advance)
+        counts = count_cross_ranks(runs, split, drawing, bars.advance, together=together)
     if as_json:
         print_json(counts)
         return

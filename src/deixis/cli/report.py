@@ -15,12 +15,16 @@ from deixis.cli.shared.progress import Bars
 @app.command()
 def report(
     runs: Annotated[list[Path], typer.Argument(help="Run folders, shown side by side.")],
-    out: Annotated[Path, typer.Option(help="Where the page and its pictures go.")] = Path("report"),
-    pictures: Annotated[int, typer.Option(min=0, help="Pictures of each run to show.")] = 4,
+    out: Annotated[Path, typer.Option(help="Output folder for the page and its pictures.")] = Path(
+        "report"
+    ),
+    pictures: Annotated[
+        int, typer.Option(min=0, help="How many pictures to show for each run.")
+    ] = 4,
     split: Split = "",
     as_json: Json = False,
 ) -> None:
-    """Show what each slot attends to, how far sets spread, and which slots are idle."""
+    """Show what each slot attends to, how far sets spread, and which slots are unused."""
     from deixis.pages.set_report import report_sets
     from deixis.runs.run import Run
 

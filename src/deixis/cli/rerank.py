@@ -17,16 +17,18 @@ def rerank(
     fast: Annotated[Path, typer.Argument(help="The run that ranks every gallery.")],
     slow: Annotated[Path, typer.Argument(help="The run that re-ranks its top results.")],
     share: Annotated[
-        list[float] | None, typer.Option(help="Shares to re-rank; may be given several times.")
+        list[float] | None,
+        typer.Option(help="Share of the gallery to re-rank; may be given several times."),
     ] = None,
     top: Annotated[
-        list[int] | None, typer.Option(help="Numbers to re-rank, such as the best 50.")
+        list[int] | None,
+        typer.Option(help="How many to re-rank, for example 50; may be given several times."),
     ] = None,
     split: Split = "",
     threads: Threads = 1,
     as_json: Json = False,
 ) -> None:
-    """Sweep over the depth re-ranked: recall both ways, CPU time of a query and of the split."""
+    """Re-rank to several depths: recall both ways, CPU time per query and for the split."""
     from deixis.evaluation.reranking.rerank_sweep import sweep_runs
     from deixis.recipes.results.printed_table import COLUMNS, COSTS
     from deixis.runs.run import Run

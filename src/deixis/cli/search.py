@@ -26,14 +26,15 @@ def search(
     library: LibraryFolder = Path("library"),
     top: Annotated[int, typer.Option("--top", "-t", min=1, help="How many hits.")] = 10,
     where: Annotated[
-        str | None, typer.Option(help="Which pictures, such as 'label:dog AND NOT path:old'.")
+        str | None,
+        typer.Option(help="Search only some pictures, for example 'label:dog AND NOT path:old'."),
     ] = None,
     paths_only: Annotated[
-        bool, typer.Option("--filepath-only", "-f", help="Print paths alone, for other tools.")
+        bool, typer.Option("--filepath-only", "-f", help="Print only paths, for other tools.")
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Search a library, best first."""
+    """Search a library; prints the best hits first."""
     from deixis.search.library.library import Library
     from deixis.search.query.query import Query
 

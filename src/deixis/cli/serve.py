@@ -1,4 +1,4 @@
-"""`deixis serve`: a library as a web page and an interface for programs."""
+"""`deixis serve`: a library as a web page and an HTTP interface."""
 
 import os
 from typing import Annotated, Literal
@@ -28,22 +28,27 @@ def serve(
         str | None,
         typer.Option(
             envvar="DEIXIS_TOKEN",
-            help="What callers must show, 16 characters at least; needed beyond this machine.",
+            help="Secret for clients, at least 16 characters; required beyond this machine.",
         ),
     ] = None,
     engine: Annotated[
         Literal["exact", "ivf"],
-        typer.Option(help="ivf is nearly exact, and faster in very large libraries."),
+        typer.Option(help="ivf is nearly exact, and faster for very large libraries."),
     ] = "exact",
     watch: Annotated[
-        bool, typer.Option("--watch", help="Follow what changes in the library's folders.")
+        bool, typer.Option("--watch", help="Follow changes in the library's folders.")
     ] = False,
     no_adding: Annotated[
-        bool, typer.Option("--no-adding", help="Let nobody add folders; wise behind a proxy.")
+        bool,
+        typer.Option("--no-adding", help="Let nobody add folders; recommended behind a proxy."),
     ] = False,
     cluster: Cluster = None,
-    shards: Annotated[int, typer.Option(help="Parts of the library, on a cluster.")] = 1,
-    copies: Annotated[int, typer.Option(help="Copies of each part, on a cluster.")] = 1,
+    shards: Annotated[
+        int, typer.Option(help="On a cluster: into how many parts the library is divided.")
+    ] = 1,
+    copies: Annotated[
+        int, typer.Option(help="On a cluster: how many copies of each part are served.")
+    ] = 1,
     threads: Annotated[
         int, typer.Option(min=1, help="Threads for matrix products.", callback=_use_threads)
     ] = 2,

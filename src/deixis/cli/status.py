@@ -8,7 +8,7 @@ from deixis.cli.shared.printing import print_json, say
 
 @app.command()
 def status(library: LibraryPlace = "library", as_json: Json = False) -> None:
-    """Compare disk, manifest and vectors, and name every file that cannot be found."""
+    """Compare disk, manifest and vectors, and list every file that search cannot find."""
     from deixis.scale.here_or_remote import library_status
 
     found = library_status(library)

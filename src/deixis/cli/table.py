@@ -25,10 +25,10 @@ def table(
     as_json: Json = False,
     threads: Threads = 2,
 ) -> None:
-    """Train every row of a recipe that is not trained yet, and print ours beside the paper's.
+    """Train every row of a recipe that is not trained yet, and print the table.
 
-    With --rehearse every row takes two steps with a narrow model: what would stop a long run on
-    your copy of a corpus shows in a minute.
+    With --rehearse every row takes two steps with a narrow model on the first images of each split:
+    what would stop a long run on your copy of a corpus shows in minutes.
     """
     from deixis.cli.shared.recipe_bars import RecipeBars
     from deixis.recipes.recipe import Recipe

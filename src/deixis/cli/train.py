@@ -16,7 +16,7 @@ def train(
     recipe: RecipePath,
     overrides: Overrides = None,
     *,
-    row: Annotated[str, typer.Option(help="The row's label; the first row when left out.")] = "",
+    row: Annotated[str, typer.Option(help="The row's label; by default the first row.")] = "",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random numbers.")] = 0,
     runs: Runs = Path("runs"),
     tiny: Tiny = False,
@@ -32,7 +32,7 @@ def train(
     from deixis.recipes.recipe import Recipe
     from deixis.training.processes import joined_processes, leads
 
-    loaded = Recipe.load(recipe, overrides or [], tiny=tiny, rehearse=rehearse)
+    loaded = Recipe.load(recipe, overrides or [], row=row, tiny=tiny, rehearse=rehearse)
     with joined_processes(), RecipeBars() as bars:
         console.quiet = output.quiet = not leads()
         done = loaded.train(row, seed, runs, bars)

@@ -15,11 +15,11 @@ from deixis.cli.shared.printing import print_json, say
 def verify(
     library: Annotated[Path, typer.Argument(help="The library's folder.")] = Path("library"),
     repair: Annotated[
-        bool, typer.Option(help="Make again what can be made again from the pictures.")
+        bool, typer.Option(help="Compute damaged parts again from the pictures.")
     ] = True,
     as_json: Json = False,
 ) -> None:
-    """Compare every byte that has a checksum; name damaged ranges and repair what can be."""
+    """Compare a library with its checksums; list damaged ranges and repair what can be repaired."""
     from deixis.search.encoders.load_encoder import load_encoder
     from deixis.search.library.verification import verify as compare
 

@@ -22,7 +22,7 @@ from deixis.runs.run import Run
 
 @dataclass(frozen=True)
 class AttentionTable:
-    """Attention as numbers: what stands before the rows and above the columns, and the shares."""
+    """Attention as numbers: row names, column names and the shares."""
 
     title: str
     rows: Sequence[str]

@@ -44,7 +44,7 @@ class JudgedRun:
 
 
 def judge_run(run: Path, asked: JudgeOptions, advance: Advance = silent) -> JudgedRun:
-    """Judge a run under the protocol that is asked for."""
+    """Evaluate a run by the given protocol."""
     if asked.protocol == ENTAILMENT:
         return _by_sentences(run, asked, advance)
     if asked.protocol == PLACES:

@@ -60,7 +60,7 @@ def related_labels(groups: Sequence[str], names: Sequence[str]) -> Bool[ndarray,
         for member in members:
             if member not in names:
                 listed = ", ".join(names)
-                raise EvaluationError(f"'{member}' is no label of the corpus; it has: {listed}")
+                raise EvaluationError(f"'{member}' is not a label of the corpus; it has: {listed}")
         places = [names.index(member) for member in members]
         related[np.ix_(places, places)] = True
     np.fill_diagonal(related, False)

@@ -21,7 +21,7 @@ from deixis.similarity.blocked.topk import nearest
 
 SHOWN = 12  # queries per section
 TEXTS, IMAGES = 5, 3  # hits per query
-DIRECTIONS = (("t2i", "Texts asking for their image"), ("i2t", "Images asking for a text"))
+DIRECTIONS = (("t2i", "Text to image"), ("i2t", "Image to text"))
 
 
 @dataclass(frozen=True)

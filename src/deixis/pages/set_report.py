@@ -1,4 +1,4 @@
-"""A page on the set embeddings of runs: attention of each slot, spread, idle slots, t-SNE."""
+"""A page on the set embeddings of runs: attention of each slot, spread, unused slots, t-SNE."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -158,7 +158,7 @@ def slot_sheet(shown: PictureSlots) -> Chart:
 
 
 def element_planes(sets: Sequence[EmbeddedSets]) -> Chart:
-    """The elements of every run on a plane of its own."""
+    """The elements of each run, on one plane per run."""
     slots = max(one.images.vectors.shape[1] for one in sets)
     names = [f"slot {slot + 1}" for slot in range(slots)]
     return scatter_chart([_plane(one) for one in sets], names, ("of an image", "of a text"))

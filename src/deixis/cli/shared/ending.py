@@ -1,7 +1,8 @@
-"""How the command ends when somebody, or something, ends it: one line and the right code."""
+"""How the command ends on a signal, a closed pipe or a full disk: one line and the right code."""
 
 import errno
 import os
+import re
 import signal
 import sys
 import threading
@@ -12,7 +13,7 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class StoppedBySignal(BaseException):
-    """Somebody wants the command to end; no verb may take it for an error of its own."""
+    """A signal asked the command to end; no verb may treat it as an error of its own."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -47,6 +48,19 @@ def leave(code: int) -> NoReturn:
     sys.exit(code)
 
 
+def memory_sentence(error: Exception) -> str | None:
+    """What is said when the memory does not suffice; None for any other error.
+
+    torch has no class of its own for it on a processor.
+    """
+    said = str(error)
+    if isinstance(error, MemoryError) or re.search("allocate memory|out of memory", said):
+        asked = re.search(r"allocate (\d+) bytes", said)
+        much = f" for the {int(asked[1]) / 1e9:,.1f} GB wanted at once" if asked else ""
+        return f"there is not enough memory{much}; make the model, the batch or the corpus smaller"
+    return None
+
+
 def system_sentence(error: OSError) -> str:
     """An error of the operating system, such as a full disk, as one sentence."""
     where = f"{error.filename}: " if error.filename else ""
@@ -54,4 +68,6 @@ def system_sentence(error: OSError) -> str:
         return f"{where}the disk is full; free some space and run the same command again"
     if error.errno == errno.ENAMETOOLONG:
         return f"{where[:80]}… the name is longer than the file system allows"
+    if error.errno in (errno.EEXIST, errno.ENOTDIR):
+        return f"{where}a file is there where a folder is wanted; name another place"
     return f"{where}{error.strerror or error}"

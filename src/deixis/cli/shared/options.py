@@ -16,16 +16,24 @@ def use_threads(threads: int) -> int:
 
 RecipePath = Annotated[
     str,
-    typer.Argument(help="A recipe: one TOML file, one table; or the name of one, such as tiny."),
+    typer.Argument(
+        help="A recipe (a TOML file), or the name of one that comes with deixis, for example tiny."
+    ),
 ]
 Overrides = Annotated[
     list[str] | None, typer.Argument(help="Changes as key=value, for example train.lr=1e-3.")
 ]
-Runs = Annotated[Path, typer.Option(help="Where run folders are kept.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Tiny = Annotated[bool, typer.Option("--tiny", help="The same in seconds, on few simulated scenes.")]
+Runs = Annotated[Path, typer.Option(help="Folder of the run folders.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Tiny = Annotated[
+    bool,
+    typer.Option("--tiny", help="Run in seconds, on a few simulated scenes and with tiny models."),
+]
 Rehearse = Annotated[
-    bool, typer.Option("--rehearse", help="Two narrow steps per row on the recipe's own data.")
+    bool,
+    typer.Option(
+        "--rehearse", help="Take two steps per row, with narrow models, on the recipe's own data."
+    ),
 ]
 Threads = Annotated[
     int, typer.Option(min=1, help="Threads for matrix products.", callback=use_threads)
@@ -48,7 +56,7 @@ At = Annotated[
     typer.Option(
         metavar="PHRASE=XMIN,XMAX,YMIN,YMAX",
         help="Where a phrase of the text is, such as 'a dog=0.1,0.4,0.5,0.9': left, right, "
-        "top and bottom edge from 0 to 1, origin top left. Without PHRASE= something is "
-        "there. May be given several times.",
+        "top and bottom edge from 0 to 1, origin top left. Without PHRASE= it says that "
+        "something is there. May be given several times.",
     ),
 ]

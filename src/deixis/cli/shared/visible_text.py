@@ -1,4 +1,4 @@
-"""Text from files, as a terminal may show it: what would move the cursor is spelt out."""
+"""Text from files made safe for a terminal: characters that could move the cursor are spelt out."""
 
 import unicodedata
 

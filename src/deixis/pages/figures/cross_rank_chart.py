@@ -14,9 +14,11 @@ def count_cross_ranks(
     split: str = "",
     drawing: Path | None = None,
     advance: Advance = silent,
+    *,
+    together: bool = False,
 ) -> dict[str, dict[str, int]]:
     """Count the matching pairs of each run, and draw the counts where a file is named."""
-    counts = cross_rank_counts(runs, split, advance)
+    counts = cross_rank_counts(runs, split, advance, together=together)
     if drawing is not None:
         chart = bar_chart("Matching pairs by cross-retrieval rank", counts)
         write_atomic(drawing, chart.content("svg"))

@@ -16,7 +16,7 @@ LINE = 22  # characters of a caption's line
 
 @dataclass(frozen=True)
 class Panel:
-    """A picture with a caption and a note, or a text alone."""
+    """A picture with a caption and a note, or only a text."""
 
     image: Image.Image | None
     caption: str

@@ -11,9 +11,9 @@ GLOW = np.array([255.0, 72.0, 24.0])
 def overlay(
     picture: Image.Image, boxes: Float[ndarray, "region 5"], weights: Float[ndarray, " region"]
 ) -> Image.Image:
-    """Grey where regions have no weight, glowing where they have most.
+    """Grey where regions have no weight, red where they have most.
 
-    A full glow takes three times an even share, so attention without a preference stays grey.
+    Full red takes three times a uniform share, so attention without a preference stays grey.
     """
     share = painted(boxes, weights, picture.size) / max(float(weights.max()), 3 / len(weights))
     level = Image.fromarray((255 * share.clip(0, 1)).astype(np.uint8))
@@ -28,7 +28,7 @@ def overlay(
 def painted(
     boxes: Float[ndarray, "region 5"], weights: Float[ndarray, " region"], size: tuple[int, int]
 ) -> Float[ndarray, "y x"]:
-    """The weight at every pixel; smaller regions lie on larger ones."""
+    """The weight at every pixel; smaller regions are drawn over larger ones."""
     field = np.zeros(size[::-1])
     for region in np.argsort(-boxes[:, 4], kind="stable"):
         left, top, right, bottom = pixels(boxes[region], size)
