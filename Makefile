@@ -8,16 +8,20 @@ READY  := $(VENV)/.ready
 export OMP_NUM_THREADS ?= 2
 export MKL_NUM_THREADS ?= 2
 
+# Two jobs at a time: the checks of code, the documentation and the wheel share the cores.
+MAKEFLAGS += --jobs=2
+
 # Tests share the cores by files, so each process computes on one. A process that dies ends the run:
 # one that is started in its place may wait for ever.
 ONE_THREAD := OMP_NUM_THREADS=1 MKL_NUM_THREADS=1
-PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile --max-worker-restart=0
+PYTEST := $(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder \
+	--max-worker-restart=0
 
 # What starts clusters runs alone: several at once would take each other's cores.
 PYTEST_APART := $(ONE_THREAD) $(BIN)/python -m pytest tests/scale
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-cluster browser test test-all wheel release check docs docs-write screenshots format bench clean
+.PHONY: help setup demo demo-cluster browser test test-all wheel release check code docs docs-write screenshots format bench clean
 
 help: ## print this list
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
@@ -54,7 +58,9 @@ wheel: setup ## build the wheel, install it into an empty environment, and searc
 release: setup ## build sdist and wheel into dist; refused unless a second build gives the same bytes
 	$(BIN)/python checks/release.py
 
-check: setup docs ## format, lint, types, layers, file sizes, documentation
+check: code docs ## format, lint, types, layers, file sizes, documentation
+
+code: setup ## the checks of code alone
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy

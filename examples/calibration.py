@@ -1,6 +1,6 @@
 """How often a library says "nothing fits", by kinds of query: python calibration.py LIBRARY CORPUS.
 
-None of these queries is one the bands were learnt from. Captions of pictures in the library are
+The bands were tuned on none of these queries. Captions of pictures in the library are
 asked in two halves: the thresholds were chosen on the even one. Those of other pictures follow.
 """
 

@@ -1,4 +1,4 @@
-"""Past one machine, on one machine: two Ray nodes, an S3 server, and a part that is killed.
+"""A cluster, on one machine: two Ray nodes, an S3 server, and a part that is killed.
 
     python -m examples.cluster_demo
 

@@ -1,4 +1,4 @@
-"""The search box inside your own web program: its page, its interface, and a route of yours.
+"""The search box inside your own web program: its page, its interface, and a route of your own.
 
 python examples/embed_search_box.py LIBRARY        then open http://127.0.0.1:8421
 """

@@ -1,4 +1,4 @@
-"""Two Ray nodes on this machine: the smallest cluster that is one, for tests and trials."""
+"""Two Ray nodes on this machine: the smallest possible cluster, for tests and trials."""
 
 import os
 import signal

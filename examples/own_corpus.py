@@ -1,4 +1,4 @@
-"""Your own images and sentences, in memory: train, evaluate, search. No file is needed before.
+"""Your own images and sentences, in memory: train, evaluate, search. No files are needed.
 
 python examples/own_corpus.py [IMAGES]
 """

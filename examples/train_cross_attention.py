@@ -1,4 +1,4 @@
-"""Every word meets every region: SCAN, slow but fine, re-ranking what VSE++ found.
+"""SCAN compares every word with every region; here it re-ranks what VSE++ found.
 
 python examples/train_cross_attention.py [IMAGES]
 """

@@ -1,4 +1,4 @@
-"""Several vectors per item: DivE's slots, and what each of them has to say.
+"""Several vectors per item: DivE, and how much the vectors of one image differ.
 
 python examples/train_sets.py [IMAGES]
 """

@@ -37,6 +37,15 @@ def test_the_public_names_are_these_and_all_importable():
     ],
 )
 def test_looking_around_loads_no_torch(code):
-    check = f"{code}\nimport sys\nassert 'torch' not in sys.modules, 'torch was loaded'"
+    assert_loads_none_of("torch", code)
+
+
+@pytest.mark.parametrize("name", ["jaxtyping", "filelock", "urllib.request", "asyncio"])
+def test_a_search_loads_nothing_slow_that_it_does_not_need(name):
+    assert_loads_none_of(name, "import deixis.search.library.library")
+
+
+def assert_loads_none_of(name, code):
+    check = f"{code}\nimport sys\nassert '{name}' not in sys.modules, '{name} was loaded'"
     run = subprocess.run([sys.executable, "-c", check], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr

@@ -41,7 +41,7 @@ def save(
     return str(folder)
 
 
-def save_tokenizer(folder: Path, longest: int = 12) -> None:
+def save_tokenizer(folder: Path, longest: int = 12, **more: str) -> None:
     tokenizer = Tokenizer(models.WordLevel({w: i for i, w in enumerate(WORDS)}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
     tokenizer.post_processor = processors.TemplateProcessing(
@@ -49,7 +49,7 @@ def save_tokenizer(folder: Path, longest: int = 12) -> None:
     )
     names = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     fast = transformers.PreTrainedTokenizerFast(
-        tokenizer_object=tokenizer, model_max_length=longest, **names
+        tokenizer_object=tokenizer, model_max_length=longest, **names, **more
     )
     fast.save_pretrained(folder)
 
@@ -88,7 +88,9 @@ def tiny_resnet(folder: Path) -> str:
 def tiny_bert(folder: Path, **sizes: int) -> str:
     sizes = {**SMALL, "vocab_size": len(WORDS), "max_position_embeddings": 12, **sizes}
     config = transformers.BertConfig(**sizes)
-    return save(transformers.BertModel(config), folder, words=True)
+    path = save(transformers.BertModel(config), folder)
+    save_tokenizer(folder, mask_token="[MASK]")
+    return path
 
 
 def tiny_resnext(folder: Path) -> str:

@@ -1,4 +1,4 @@
-"""Optional packages, and the sentence for one that is not installed."""
+"""Optional packages, and the error message for one that is not installed."""
 
 from importlib.util import find_spec
 

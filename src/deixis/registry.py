@@ -18,6 +18,7 @@ from typing import (
 from deixis.errors import RecipeError
 
 T = TypeVar("T")
+LARGEST = 2**48  # beyond it torch counts bytes in numbers that overflow
 
 
 class Registry(Generic[T]):
@@ -72,7 +73,7 @@ class Registry(Generic[T]):
         return build_dataclass(cls, options, f"{self.kind} '{name}'")
 
 
-def build_dataclass(cls: type[T], options: Mapping[str, Any], what: str) -> T:
+def build_dataclass(cls: type[T], options: object, what: str) -> T:
     """Make a dataclass from a table, refusing keys it does not have.
 
     TOML writes 16 where a float is meant; whole numbers become floats where the field says float,
@@ -108,6 +109,8 @@ def convert(value: Any, hint: Any, what: str) -> Any:
     elif hint is float and isinstance(value, int | float) and not isinstance(value, bool):
         return _number(value, what)
     elif _is_a(value, hint):
+        if type(value) is int and abs(value) > LARGEST:
+            raise RecipeError(f"{what} is {value}; no size or count is that large")
         return value
     wanted = " or ".join(map(repr, inner)) if origin is Literal else getattr(hint, "__name__", hint)
     raise RecipeError(f"{what} is {value!r}; it must be {wanted}")

@@ -80,7 +80,7 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path: Path) -> None:
         write_imagefolder(read_corpus(tmp_path / "t.csv"), tmp_path / "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]
     (tmp_path / "new").mkdir()
-    with pytest.raises(DataError, match="is there already"):
+    with pytest.raises(DataError, match="exists already"):
         write_imagefolder(read_corpus(tmp_path / "t.csv"), tmp_path / "new")
 
 

@@ -137,7 +137,9 @@ def test_the_verb_writes_drawings_and_a_page(monkeypatch, pairs, tmp_path):
 
     monkeypatch.setattr("deixis.runs.matcher.load", lambda run: matcher_of(ATTENDING[0]))
     given = [str(part) for pair in pairs for part in pair]
-    done = CliRunner().invoke(app, ["attention", "run", *given, "--to", str(tmp_path / "out")])
+    asked = ["attention", "run", *given, "--to", str(tmp_path / "out"), "--json"]
+    done = CliRunner().invoke(app, asked)
     assert done.exit_code == 0, done.output
+    assert [view["text"] for view in json.loads(done.stdout)[:2]] == [text for _, text in pairs]
     written = sorted(path.name for path in (tmp_path / "out").iterdir())
     assert written == ["1.png", "2.png", "3.png", "4.png", "index.html"]

@@ -115,5 +115,5 @@ def test_a_drawing_that_cannot_be_written_leaves_the_old_one(run, picture, tmp_p
     with pytest.raises(OSError, match="No space"):
         explain_file(str(run), picture, TEXT, tmp_path / "why.png")
     assert (tmp_path / "why.png").read_bytes() == b"old"
-    with pytest.raises(DataError, match=r"is no name of a picture; call it .*why.png"):
+    with pytest.raises(DataError, match=r"is not the name of a picture file; call it .*why.png"):
         explain_file(str(run), picture, TEXT, tmp_path / "why.txt")

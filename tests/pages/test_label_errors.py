@@ -60,5 +60,5 @@ def test_queries_come_by_how_many_of_their_first_hits_are_wrong():
 
 
 def test_a_super_class_of_an_unknown_label_is_refused():
-    with pytest.raises(EvaluationError, match="'cat' is no label of the corpus; it has: man"):
+    with pytest.raises(EvaluationError, match="'cat' is not a label of the corpus; it has: man"):
         related_labels(["man|cat"], NAMES)

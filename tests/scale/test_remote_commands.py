@@ -54,9 +54,10 @@ def test_a_pulled_library_finds_what_one_made_here_finds(library, pictures, tmp_
 
 def test_a_folder_is_pushed_and_collected(library, pictures, bucket, tmp_path):
     call("index", pictures, "--library", tmp_path / "here")
-    call("push", tmp_path / "here", f"{bucket}/pushed")
+    pushed = json.loads(call("push", tmp_path / "here", f"{bucket}/pushed", "--json"))
+    assert pushed["pictures"] == 6
     assert "6 pictures in 1 shards" in call("status", "--library", f"{bucket}/pushed", code=3)
-    assert "0 objects deleted" in call("collect", "--library", f"{bucket}/pushed")
+    assert json.loads(call("collect", "--library", f"{bucket}/pushed", "--json")) == []
 
 
 def test_wrong_places_are_sentences(bucket, tmp_path):

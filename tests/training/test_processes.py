@@ -6,9 +6,12 @@ import subprocess
 import sys
 
 import torch
+from typer.testing import CliRunner
 
+from deixis.cli.command import app, load_verbs
 from deixis.training.checkpoint import read_tensors
 
+load_verbs()
 RECIPE = """
 title = "two processes"
 [data]
@@ -33,26 +36,34 @@ method = {name = "aoq", base = {name = "vsepp", dim = 16, word_dim = 8}}
 """
 
 
-def train(folder, row, *start):
-    recipe = folder / "two.toml"
-    recipe.write_text(RECIPE)
-    command = [*start, "-m", "deixis", "train", str(recipe), "--row", row, "--threads", "1"]
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "XDG_CACHE_HOME": str(folder.parent)}
+def by_one(arguments):
+    return CliRunner().invoke(app, arguments, catch_exceptions=False).stdout
+
+
+def by_two(arguments):
+    start = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2", "--standalone")
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [*command, "--runs", str(folder)],
+        [*start, "-m", "deixis", *arguments],
         capture_output=True, text=True, timeout=300, check=False, env=environment,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr[-3000:]
-    return folder / "two" / f"{row}-0", done.stdout
+    return done.stdout
+
+
+def train(folder, row, by):
+    recipe = folder / "two.toml"
+    recipe.write_text(RECIPE)
+    arguments = ["train", str(recipe), "--row", row, "--threads", "1", "--runs", str(folder)]
+    return folder / "two" / f"{row}-0", by(arguments)
 
 
 def test_two_processes_train_what_one_trains(tmp_path):
-    torchrun = (sys.executable, "-m", "torch.distributed.run", "--nproc-per-node=2")
     found = {}
-    for name, start in (("one", (sys.executable,)), ("two", (*torchrun, "--standalone"))):
+    for name, by in (("one", by_one), ("two", by_two)):
         (tmp_path / name).mkdir()
         for row in ("vsepp", "aoq"):
-            run, said = train(tmp_path / name, row, *start)
+            run, said = train(tmp_path / name, row, by)
             assert said.count("RSUM") == 1, said
             log = [json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()]
             steps = [record["step"] for record in log if "loss" in record]

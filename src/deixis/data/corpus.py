@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Int
 from numpy import ndarray
 
 from deixis.data.groundings.placed_phrase import PlacedPhrase
@@ -23,6 +22,7 @@ from deixis.data.split_names import split_name
 from deixis.errors import DataError
 from deixis.features.store.image_files import PictureBytes
 from deixis.features.trace.narration import Narration
+from deixis.shapes import Bool, Int
 
 
 @dataclass(frozen=True)
@@ -100,11 +100,11 @@ class Corpus:
             raise DataError(f"{len(self.texts)} texts but {len(self.owners)} owners")
 
     def path(self, image: int) -> Path:
-        """Where an image's file lies."""
+        """The path of an image's file."""
         return self.root / self.files[image]
 
     def source(self, image: int) -> Path | PictureBytes:
-        """An image as it can be opened: its content where it is in memory, its file otherwise."""
+        """An image as it can be opened: its content if it is in memory, otherwise its file."""
         content = self.contents.get(self.files[image])
         return self.path(image) if content is None else PictureBytes(self.files[image], content)
 
@@ -117,6 +117,14 @@ class Corpus:
                 f"corpus '{self.name}' has no split '{name}'; it has: {', '.join(known)}"
             )
         return self.keep(images=np.array([split == found for split in self.splits]))
+
+    def first(self, count: int) -> "Corpus":
+        """Keep the first images of each split, at most so many."""
+        splits = np.array(self.splits)
+        kept = np.zeros(len(splits), dtype=bool)
+        for split in set(self.splits):
+            kept[np.flatnonzero(splits == split)[:count]] = True
+        return self.keep(images=kept)
 
     def captions(self) -> "Corpus":
         """Keep the texts without a narration."""

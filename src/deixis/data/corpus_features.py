@@ -1,4 +1,4 @@
-"""The features of a corpus: used where they lie, or extracted once into the user's cache."""
+"""The features of a corpus: read where they are, or extracted once into the user's cache."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +16,7 @@ from deixis.features.backbones.backbone import (
     text_source,
 )
 from deixis.features.backbones.coarse_cells import CoarseCells
+from deixis.features.backbones.pooled_of_cells import PooledOfCells, pooled_of_cells
 from deixis.features.backbones.precomputed import FOLDER, PrecomputedRegions
 from deixis.features.backbones.trainable_inputs import TrainableImageInputs
 from deixis.features.store.content_hashes import content_hashes
@@ -26,7 +27,7 @@ from deixis.features.store.extract import (
     extract_images,
     extract_texts,
 )
-from deixis.features.store.feature_cache import read_manifest
+from deixis.features.store.feature_cache import is_complete, read_manifest
 from deixis.features.store.packed import PackedRegions, PackedTokens
 from deixis.files import json_hash
 from deixis.paths import cache_folder, pixel_cache_bytes
@@ -53,15 +54,24 @@ def image_features(
             return DecodedPictures.of(backbone, sources, pixels), np.arange(len(sources))
     sha = _images_hash(corpus, isinstance(backbone, PrecomputedRegions))
     folder = features_folder(sha, name, backbone)
-    if isinstance(backbone, CoarseCells):
+    derived = backbone if isinstance(backbone, CoarseCells) else _pooled_beside(backbone, sha)
+    if derived is not None:
 
         def fine() -> PackedRegions:
-            return image_features(corpus, backbone.backbone.name, progress, extraction)[0]
+            return image_features(corpus, derived.cells.name, progress, extraction)[0]
 
-        few = derive_images(backbone, fine, folder, sha, len(sources))
+        few = derive_images(derived, fine, folder, sha, len(sources))
         return few, np.arange(len(sources))
     regions = extract_images(backbone, sources, folder, sha, progress, extraction.images)
     return regions, np.arange(len(sources))
+
+
+def _pooled_beside(backbone: ImageBackbone, sha: str) -> PooledOfCells | None:
+    """Whole-picture vectors read from the cells of the same pictures, once those are extracted."""
+    derived = pooled_of_cells(backbone)
+    if derived is None or not is_complete(features_folder(sha, derived.cells.name, derived.cells)):
+        return None
+    return derived
 
 
 def text_features(

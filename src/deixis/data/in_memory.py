@@ -6,12 +6,12 @@ from io import BytesIO
 from os import PathLike, fspath
 
 import numpy as np
-from jaxtyping import Bool, Int
 from numpy import ndarray
 from PIL import Image
 
 from deixis.errors import DataError
 from deixis.features.trace.narration import Narration
+from deixis.shapes import Bool, Int
 
 Picture = str | PathLike[str] | Image.Image | ndarray  # a file, a Pillow image, or RGB pixels
 Said = str | Narration  # a text, or one with the trace drawn while it was said
@@ -65,7 +65,7 @@ def texts_and_owners(
 
 
 def split_names_of(splits: str | Sequence[str], images: int) -> tuple[str, ...]:
-    """A split name per image; one name stands for all."""
+    """One split name per image; a single name is used for all."""
     return (splits,) * images if isinstance(splits, str) else tuple(splits)
 
 

@@ -23,6 +23,7 @@ from deixis.data.formats.scan_arrays import list_scan_arrays, scan_arrays_in
 from deixis.data.parsing.listing import Listing, build_corpus
 from deixis.data.parsing.problems import ReportProblem, refuse
 from deixis.errors import DataError
+from deixis.paths import expanded
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,18 @@ class Format:
     name: str
     recognise: Callable[[Path], object]
     list: Callable[[Path, ReportProblem], Listing]
+
+
+def list_pictures(path: Path, report: ReportProblem) -> Listing:
+    """List a folder of pictures; where it has none, say which folder in it is a corpus."""
+    try:
+        return list_imagefolder(path, report)
+    except DataError as error:
+        folders = [inner for inner in sorted(path.iterdir()) if inner.is_dir()]
+        for inner in folders:
+            if any(known.recognise(inner) for known in FORMATS[:-1]):
+                raise DataError(f"{error}; {inner} is a corpus: name that folder") from error
+        raise
 
 
 # The first that recognises the path reads it; a folder of anything else is one of pictures.
@@ -47,7 +60,7 @@ FORMATS = (
     Format("MIRFLICKR-25K", is_mirflickr, list_mirflickr),
     Format("NUS-WIDE", is_nuswide, list_nuswide),
     Format("photo corpus", is_captions_jsonl, list_captions_jsonl),
-    Format("folder of pictures", Path.is_dir, list_imagefolder),
+    Format("folder of pictures", Path.is_dir, list_pictures),
 )
 
 
@@ -59,12 +72,12 @@ def read_corpus(path: Path | str) -> Corpus:
     print(len(corpus.files), "images,", len(corpus.texts), "texts")
     ```
     """
-    path = Path(path).expanduser()
+    path = expanded(path)
     return build_corpus(format_of(path).list(path, refuse))
 
 
 def format_of(path: Path) -> Format:
-    """The format of what lies at a path."""
+    """The format of a corpus, recognised from the files at a path."""
     if not path.exists():
         raise DataError(f"there is no corpus at {path}")
     for known in FORMATS:

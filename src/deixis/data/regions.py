@@ -47,7 +47,7 @@ def _of_array(corpus: Corpus) -> IndexedRegions:
         raise DataError(f"the images of '{corpus.name}' lie in several arrays; choose one split")
     path = corpus.root / names[0]
     array = map_array(path)
-    refuse_not_finite(path, array)
+    refuse_not_finite(path, array[: max(rows) + 1])
     images, regions, size = array.shape
     values = array.reshape(images * regions, size)
     packed = PackedRegions(values, offsets_of([regions] * images), array_boxes(path, regions))

@@ -1,4 +1,4 @@
-"""A mapping seen through other numbers, so that choosing rows reads none of them."""
+"""A view of a mapping under new indices: rows are chosen without being read."""
 
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
@@ -7,7 +7,7 @@ T = TypeVar("T")
 
 
 class Reindexed(Mapping[int, T]):
-    """Chosen values of a mapping under new keys; a value is fetched when it is asked for."""
+    """Chosen values of a mapping under new keys; a value is fetched when it is needed."""
 
     def __init__(self, source: Mapping[int, T], old_keys: Mapping[int, int]) -> None:
         if isinstance(source, Reindexed):  # views do not pile up

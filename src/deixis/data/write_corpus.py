@@ -56,7 +56,7 @@ def write_imagefolder(corpus: Corpus, target: Path) -> list[str]:
     all. Everything a corpus holds has its place, so the list of what is lost is empty.
     """
     if target.exists():
-        raise DataError(f"{target} is there already; choose another folder")
+        raise DataError(f"{target} exists already; choose another folder")
     with replacing_folder(target) as partial:
         _write_folder(corpus, partial)
     return []

@@ -30,7 +30,7 @@ def chance_in_folds(
     of_corpus: Callable[[Corpus], dict[str, float]] = chance,
     folds: int = 5,
 ) -> dict[str, float]:
-    """The mean of what chance reaches in consecutive folds, each alone."""
+    """The mean of chance over consecutive folds, each evaluated on its own."""
     of_image = consecutive(len(corpus.files), folds)
     found = [of_corpus(corpus.keep(images=of_image == fold)) for fold in range(folds)]
     return {key: float(np.mean([one[key] for one in found])) for key in found[0]}

@@ -55,7 +55,7 @@ def judge(scores: Float[ndarray, "image text"], corpus: Corpus) -> Result:
 
 
 def judge_folds(scores: Float[ndarray, "image text"], corpus: Corpus, folds: int = 5) -> Result:
-    """Measure consecutive folds of images with their texts, each alone, and average them."""
+    """Measure consecutive folds of images with their texts, each on its own, and average."""
     _check_shape(scores, corpus)
     of_image = consecutive(len(corpus.files), folds)
     ranked = ranks_in_folds(scores, corpus.pairs, of_image, of_image[corpus.owners])

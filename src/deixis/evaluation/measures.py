@@ -35,7 +35,7 @@ def average_precision(placed: Places) -> Float[ndarray, " query"]:
 
 
 def average_precision_at_r(placed: Places) -> Float[ndarray, " query"]:
-    """Average precision that sees the first R places alone; its mean is mAP@R.
+    """Average precision over the first R places only; its mean is mAP@R.
 
     *Paper*: Musgrave et al. 2020; the headline of ECCV Caption (Chun et al. 2022).
     """

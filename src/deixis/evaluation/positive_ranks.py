@@ -1,4 +1,4 @@
-"""Where positives stand, without ranking anything else.
+"""The ranks of the positives, computed without sorting everything else.
 
 A place is a count of the items that stand before, so one comparison per positive does what sorting
 a gallery would; the matrix is walked in strips of rows and is never copied as a whole.
@@ -21,7 +21,7 @@ MANY = 16  # from this many positives on, sorting a row is cheaper than counting
 
 @dataclass(frozen=True)
 class Places:
-    """Where each query's positives stand, 1 being first, best first within a query."""
+    """The ranks of each query's positives, 1 being first, in order."""
 
     qrels: Qrels
     items: Int[ndarray, " pair"]
@@ -52,7 +52,7 @@ def places(
 def ranks(
     scores: Float[ndarray, "row column"], qrels: Qrels, ties: Ties = "against the system"
 ) -> Int[ndarray, " query"]:
-    """The place of each query's best positive alone: ``places(…).best``, faster."""
+    """The rank of each query's best positive: ``places(…).best``, faster."""
     order, bars, behind = _standing(scores, qrels)
     first, each = qrels.starts, np.arange(len(qrels.queries))
     if ties == "against the system":

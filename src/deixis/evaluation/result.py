@@ -37,11 +37,11 @@ class Result:
 
     @property
     def queries(self) -> dict[str, int]:
-        """How many queries each direction asked."""
+        """How many queries there are in each direction."""
         return {way: len(self.ranks[way]) for way in WAYS}
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON keeps it; what each query scored stands in its own file."""
+        """As written to JSON; the scores of single queries are in a file of their own."""
         apart = ("ranks", "graded", "owners")
         kept = {key: value for key, value in vars(self).items() if key not in apart}
         return kept | {"queries": self.queries}

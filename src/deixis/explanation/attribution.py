@@ -60,7 +60,7 @@ class Explanation:
 
     @property
     def drop(self) -> float:
-        """What is lost when the place with the largest share is taken away."""
+        """How much the score falls without the place that has the largest share."""
         return float(np.max(self.places, initial=0.0))
 
     def to_dict(self) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def explain(
     encoder = _encoder(model)
     query = Query(text=query) if isinstance(query, str) else query
     if query.text is None:
-        raise DataError("a text is explained, not a search by picture; give the words")
+        raise DataError("only a search by text can be explained; give the words")
     encoded, spans = encoded_variants(encoder, query)
     check()
     source = Path(picture) if isinstance(picture, str) else picture
@@ -131,7 +131,7 @@ def with_maps(
 def encoded_variants(
     encoder: SearchEncoder, query: Query
 ) -> tuple[list[EncodedQuery], tuple[tuple[int, int], ...]]:
-    """A query as it is, then without each word, then without each stroke; where its words stand.
+    """A query whole, without each word and without each stroke; and where its words are.
 
     A picture to search by is only as it is.
     """

@@ -8,7 +8,7 @@ from PIL import Image
 from deixis.errors import DataError
 from deixis.explanation.attribution import Explanation, explain
 from deixis.explanation.explanation_picture import explanation_picture
-from deixis.features.places.cell_grid import SIDE as SIDE_CELLS
+from deixis.features.places.phrase_map import peaks
 from deixis.features.store.image_files import open_picture
 from deixis.files import replacing
 from deixis.search.query.query import Query
@@ -35,7 +35,9 @@ def _format(path: Path) -> str:
     """The format a picture's name asks for; its temporary name would not say it."""
     kind = Image.registered_extensions().get(path.suffix.lower())
     if kind not in Image.SAVE:
-        raise DataError(f"'{path}' is no name of a picture; call it {path.with_suffix('.png')}")
+        raise DataError(
+            f"'{path}' is not the name of a picture file; call it {path.with_suffix('.png')}"
+        )
     return kind
 
 
@@ -47,14 +49,14 @@ def stroke_lines(found: Explanation, query: Query) -> Iterator[str]:
 
 
 def place_lines(found: Explanation, text: str) -> Iterator[str]:
-    """What an explanation says about places, line by line."""
+    """The lines that describe an explanation's places."""
     if found.maps:
         judged = "not measured" if found.game is None else f"{found.game:.1f} %"
         yield f"where each phrase is, if it is there (peak in the box people drew: {judged})"
         for one in found.maps:
-            y, x = divmod(int(one.cells.argmax()), SIDE_CELLS)
+            x, y = peaks(one.cells)
             said = "something" if one.span is None else text[slice(*one.span)]
-            yield f"  x {(x + 0.5) / SIDE_CELLS:.2f}, y {(y + 0.5) / SIDE_CELLS:.2f}  {said}"
+            yield f"  x {x:.2f}, y {y:.2f}  {said}"
     elif len(found.places):
         yield "places that add most"
         for place in found.places.argsort()[::-1][:3]:

@@ -13,7 +13,7 @@ INK, PAPER, FOR, AGAINST = (25, 25, 25), (255, 255, 255), (37, 99, 217), (190, 9
 
 
 def explanation_picture(found: Explanation, text: str, picture: Image.Image) -> Image.Image:
-    """Draw where the score comes from, and beside it what each word adds.
+    """Draw where the score comes from, with what each word adds beside it.
 
     A model with a place head shows one copy of the picture per phrase; a model with regions those
     that raise the score; a model of whole pictures has no places to show.

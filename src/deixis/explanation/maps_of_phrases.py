@@ -1,12 +1,12 @@
-"""Where a picture has what each phrase of a text names, by the map that pointing is scored with."""
+"""Where in a picture each phrase of a text is, by the same map that scores pointing."""
 
 from dataclasses import dataclass
 
-import numpy as np
 from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.features.places.phrase_inputs import CharSpan
+from deixis.features.places.phrase_map import shown_maps
 from deixis.features.trace.phrases import phrases_of
 from deixis.features.words.vocabulary import word_spans
 from deixis.runs.places.place_head import StoredCells
@@ -36,12 +36,12 @@ def phrase_maps(
         shares = place_shares(reader, pointed, cells)[0].tolist()
         found = stored_maps(pointed.phrases, cells)[0]
         listed = zip(pointed.spans, found, shares, strict=True)
-        maps = [PhraseMap(span, _softmax(own), share) for span, own, share in listed]
+        maps = [PhraseMap(span, shown_maps(own), share) for span, own, share in listed]
     taken = [one.span for one in maps if one.span is not None]
     rest = [span for span in _spans(text) if not any(_overlap(span, other) for other in taken)]
     if rest:
         found = stored_maps(reader.phrases(text, rest), cells)[0]
-        maps += [PhraseMap(span, _softmax(own)) for span, own in zip(rest, found, strict=True)]
+        maps += [PhraseMap(span, shown_maps(own)) for span, own in zip(rest, found, strict=True)]
     return tuple(maps)
 
 
@@ -52,8 +52,3 @@ def _spans(text: str) -> list[CharSpan]:
 
 def _overlap(one: CharSpan, other: CharSpan) -> bool:
     return one[0] < other[1] and other[0] < one[1]
-
-
-def _softmax(values: Float[ndarray, " 81"]) -> Float[ndarray, " 81"]:
-    powers = np.exp(values.astype(np.float64) - values.max())
-    return np.asarray(powers / powers.sum())

@@ -44,7 +44,7 @@ def explain_mixed(
     picture: PictureSource,
     check: Callable[[], None] = lambda: None,
 ) -> MixedExplanation:
-    """Explain every part as if it had been asked alone; the picture's views are made once."""
+    """Explain each part as a query of its own; the picture's views are computed once."""
     encoded = [encoded_variants(encoder, query) for _, query in parts]
     check()
     views = perturbed(encoder, picture)

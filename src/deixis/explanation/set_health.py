@@ -1,4 +1,4 @@
-"""Set embeddings: how far they spread, which slots are idle, which text an element is near."""
+"""Set embeddings: how far they spread, which slots are unused, which text an element is near."""
 
 import math
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from deixis.types import Embedding
 
 @dataclass(frozen=True)
 class SetHealth:
-    """Whether sets have collapsed and whether slots are idle."""
+    """Whether sets have collapsed and whether slots are unused."""
 
     image_variance: float  # mean circular variance; 0 if all elements of a set are equal
     text_variance: float

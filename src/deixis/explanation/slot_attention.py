@@ -26,7 +26,7 @@ class WatchedHead(Protocol):
 
 @dataclass(frozen=True)
 class AttentionMaps:
-    """What each element of each image attends to at every iteration, and where that lies."""
+    """What each element of each image attends to in every iteration, and where that is."""
 
     shares: Float[Tensor, "image round part region"]
     boxes: Float[Tensor, "image region 5"]

@@ -1,1 +1,1 @@
-"""Past one machine: libraries in shards, built and searched by a cluster."""
+"""Libraries in shards, for more than one machine: built and searched by a cluster."""

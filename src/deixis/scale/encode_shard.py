@@ -9,8 +9,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from deixis.errors import SearchError
+from deixis.features.store.exif import shot_of
 from deixis.features.store.image_files import PictureBytes
-from deixis.features.store.shot import shot_of
 from deixis.scale.plan import Picture, ShardPlan
 from deixis.scale.sharded_library import Shard, ShardedLibrary, hash_of, shard_of
 from deixis.scale.store import MissingObjectError, SilentStoreError, Store, open_store

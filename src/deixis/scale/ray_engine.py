@@ -231,7 +231,7 @@ def connect(address: str) -> None:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
     except (ConnectionError, RuntimeError) as error:
         raise SearchError(f"the cluster at {address} cannot be joined: {error}") from error
-    # Ray tells of lost workers on standard output, where results go; `on_lost` tells of them, too.
+    # Ray reports lost workers on standard output, where results go; `on_lost` reports them, too.
     ray._private.worker._worker_logs_enabled = False
     require_one_version()
 

@@ -108,7 +108,7 @@ class ShardedLibrary:
         return _read(content, _parsed, f"{self.store.url}: manifest {name}")
 
     def publish(self, manifest: ShardedManifest) -> None:
-        """Make a manifest the one that counts, unless somebody else changed it since `current`."""
+        """Make a manifest the current one, unless somebody else changed it since `current`."""
         self.store.create(f"{MANIFESTS}/{manifest.name}.json", manifest.content())
         content = f"{manifest.name}\n".encode()
         tag = self._seen.get(CURRENT)
@@ -247,7 +247,7 @@ def _shard(record: Any) -> Shard:
         if name not in FILES and _CELLS.fullmatch(name) is None:
             raise ValueError(f"a shard has no file '{name[:80]}'")
         if _HASH.fullmatch(hash_) is None:
-            raise ValueError(f"'{hash_[:80]}' is no hash of a content")
+            raise ValueError(f"'{hash_[:80]}' is not the hash of a content")
     if record["id"] != name_of(files):
         raise ValueError(f"'{str(record['id'])[:80]}' is not the name of the files it stands for")
     broken = tuple((str(name), str(reason)) for name, reason in record["broken"])

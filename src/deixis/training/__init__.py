@@ -1,1 +1,1 @@
-"""One readable loop, and what it leaves behind."""
+"""The training loop, with optimiser, schedules, gradients and checkpoints."""

@@ -1,4 +1,4 @@
-"""Where a run stands, on disk: written whole or not at all, read without unpickling.
+"""Checkpoints of a training run: written whole or not at all, read without unpickling.
 
 A checkpoint is read back and compared before it takes the place of the one before it, and that one
 stays beside it: whatever moment the power fails at, there is one to resume from.

@@ -26,10 +26,10 @@ def fit(
     validate: Callable[[Model], float] | None = None,
     on_step: OnRecord = lambda record: None,
 ) -> Model:
-    """Train a model where it is, and leave it with its best weights.
+    """Train a model in place and give it its best weights.
 
     ``batches`` is anything with a length and ``at(step)``. ``validate`` scores the model after
-    every epoch, higher being better, and so chooses the weights; without it the last ones stay.
+    every epoch, higher being better, and so chooses the weights; without it the last ones are kept.
     ``on_step`` receives a record with the loss of every step and the score of every validation.
 
     ```python

@@ -163,6 +163,14 @@ def _cut_log(log: Path, step: int) -> None:
     """Drop what an earlier process logged beyond its last checkpoint: those steps run again."""
     if not log.exists():
         return
-    lines = log.read_text(encoding="utf-8").splitlines()
-    kept = [line for line in lines if line.endswith("}") and json.loads(line)["step"] <= step]
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    kept = [line for line in lines if _step_of(line) <= step]
     write_atomic(log, "".join(f"{line}\n" for line in kept).encode())
+
+
+def _step_of(line: str) -> float:
+    """The step of a logged line; of one that was cut off in the middle, later than any."""
+    try:
+        return float(json.loads(line)["step"])
+    except (ValueError, KeyError, TypeError):
+        return float("inf")

@@ -115,9 +115,17 @@ def test_a_folder_of_several_corpora_asks_for_one(tmp_path):
         read_corpus(root)
 
 
+def test_a_folder_around_a_corpus_names_the_one_inside(tmp_path):
+    """The code of VSE∞ and DivE keeps SCAN's arrays in ``f30k/precomp``."""
+    write_scan_arrays(tmp_path / "f30k" / "precomp")
+    (tmp_path / "f30k" / "id_mapping.json").write_text("{}")
+    with pytest.raises(DataError, match=r"f30k/precomp is a corpus: name that folder"):
+        read_corpus(tmp_path / "f30k")
+
+
 def test_conceptual_captions_without_their_pictures_say_where_they_should_lie(tmp_path):
     (tmp_path / "Train_GCC-training.tsv").write_text("a dog\thttp://pictures.example/dog.jpg\n")
-    with pytest.raises(DataError, match=r"not one picture of it lies in .*training, called by the"):
+    with pytest.raises(DataError, match=r"none of its pictures is in .*training, called by the"):
         read_corpus(tmp_path)
 
 

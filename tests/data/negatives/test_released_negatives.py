@@ -39,3 +39,11 @@ def test_lists_of_a_larger_split_are_refused(tmp_path):
     np.save(tmp_path / "t2i_coco.npy", lists[:-1])
     with pytest.raises(DataError, match="lists"):
         read_released_lists(tmp_path, dataset, texts=5, images=2)
+
+
+def test_lists_of_two_corpora_in_one_folder_are_not_guessed_between(tmp_path):
+    dataset = made_dataset()
+    write_released_lists(tmp_path, dataset)
+    np.save(tmp_path / "i2t_f30k.npy", np.load(tmp_path / "i2t_coco.npy"))
+    with pytest.raises(DataError, match=r"has 2 files i2t_\*\.npy; wanted one"):
+        read_released_lists(tmp_path, dataset, texts=5, images=2)

@@ -68,7 +68,7 @@ def test_a_perfect_model_is_perfect_on_a_part_in_another_order():
 
 def test_images_of_another_corpus_are_refused():
     corpus = corpus_of([0, 1])
-    with pytest.raises(EvaluationError, match="no image of COCO's test split"):
+    with pytest.raises(EvaluationError, match="not an image of COCO's test split"):
         judge_part(
             np.zeros((2, 10)), Corpus(**{**vars(corpus), "files": ("a.jpg", "b.jpg")}), whole()
         )

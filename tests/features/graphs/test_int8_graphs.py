@@ -1,9 +1,14 @@
 """The eight-bit graphs that come with deixis stay near the networks they were made from."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from deixis.cli.command import app, load_verbs
 from deixis.errors import DataError, FeatureError
 from deixis.features.backbones.efficientnet_lite import Lite0, Lite0Int8, Lite2, Lite2Int8
 from deixis.features.backbones.minilm import MiniLM, MiniLMInt8
@@ -11,7 +16,7 @@ from deixis.features.graphs.activation_ranges import ranges_of
 from deixis.features.graphs.lite_int8_graph import Scale
 from deixis.features.graphs.minilm_int8_graph import MinilmInt8Graph
 from deixis.features.graphs.packaged_graphs import graph_file
-from deixis.runs.export import quantisation
+from deixis.runs.export import quantise_backbones
 
 TEXTS = ["A black dog runs.", "Two children in red coats play with a ball by the sea.", "A cat."]
 
@@ -73,21 +78,25 @@ def test_the_packaged_text_graph_is_what_the_command_makes():
 
 
 def test_graphs_are_made_again_by_the_command(tmp_path, monkeypatch):
-    monkeypatch.setattr(quantisation, "PHOTOGRAPHS", 3)
+    monkeypatch.setattr(quantise_backbones, "PHOTOGRAPHS", 3)
+    photographs, made = tmp_path / "photographs", tmp_path / "made"
+    (photographs / "train").mkdir(parents=True)
     paths = []
     for number, pixels in enumerate(smooth(260)):
-        paths.append(tmp_path / f"{number}.png")
+        paths.append(photographs / "train" / f"{number}.png")
         Image.fromarray(pixels).save(paths[-1])
     with pytest.raises(DataError, match="2 photographs to calibrate on; 3 are needed"):
-        quantisation.quantise(paths[:2], tmp_path / "refused")
-    made = quantisation.quantise(paths, tmp_path / "made")
-    assert [graph.path.name for graph in made] == [
+        quantise_backbones.quantise(paths[:2], tmp_path / "refused")
+    load_verbs()
+    asked = ["quantise", str(photographs), "--to", str(made), "--json"]
+    done = CliRunner().invoke(app, asked, catch_exceptions=False)
+    assert [Path(graph["path"]).name for graph in json.loads(done.stdout)] == [
         "lite0-int8.onnx",
         "lite2-int8.onnx",
         "minilm-int8.onnx",
     ]
-    assert (tmp_path / "made" / "made.json").is_file()
-    monkeypatch.setattr("deixis.features.graphs.packaged_graphs.FOLDER", tmp_path / "made")
+    assert (made / "made.json").is_file()
+    monkeypatch.setattr("deixis.features.graphs.packaged_graphs.FOLDER", made)
     pictures = smooth(224)
     assert cosine(Lite0Int8().maps(pictures).pooled, Lite0().maps(pictures).pooled).min() > 0.97
 

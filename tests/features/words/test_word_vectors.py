@@ -59,5 +59,5 @@ def test_vectors_that_cannot_be_used_are_refused(tmp_path, content, message):
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
-    with pytest.raises(FeatureError, match="use 'glove' or a file"):
+    with pytest.raises(FeatureError, match="put a file of GloVe's"):
         word_vectors(str(tmp_path / "none.txt"), VOCABULARY)

@@ -1,4 +1,4 @@
-"""COCO's instances: which categories stand in which image."""
+"""COCO's instances: which categories are in which image."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
 """Conceptual Captions: Google's lists ``*GCC*.tsv`` of captions and addresses, with pictures.
 
 Nobody has all pictures: addresses die. The usual scripts leave the pictures of a list in the folder
-``training`` or ``validation``, each called by the CRC-32 of its address, or write a table
+``training`` or ``validation``, each named by the CRC-32 of its address, or write a table
 ``*GCC*_output.csv`` with the columns ``title`` and ``filepath``. Either is read.
 """
 
@@ -28,7 +28,7 @@ def lists_in(path: Path) -> list[Path]:
 
 
 def list_conceptual_captions(path: Path, report: ReportProblem) -> Listing:
-    """List the captions whose pictures are there; the name of a list says its split."""
+    """List the captions whose pictures exist; the name of a list gives its split."""
     lists = lists_in(path)
     root = path if path.is_dir() else path.parent
     rows = (row for file in lists for row in _rows(file, report))
@@ -51,7 +51,7 @@ def _rows(path: Path, report: ReportProblem) -> Iterator[ImageRow]:
             found.setdefault(f"{FOLDERS[split]}/{name}", []).append((caption.strip(), where))
     if not found:
         raise DataError(
-            f"{path}: not one picture of it lies in {path.parent / FOLDERS[split]}, called by the "
+            f"{path}: none of its pictures is in {path.parent / FOLDERS[split]}, called by the "
             "CRC-32 of its address"
         )
     for file, captions in found.items():

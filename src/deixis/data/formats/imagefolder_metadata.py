@@ -17,7 +17,7 @@ _TEXT_KEYS = ("captions", "caption", "text")
 
 
 def read_metadata(path: Path, folder: str, report: ReportProblem) -> Iterator[ImageRow]:
-    """Read the rows of a metadata file that lies in a folder of the corpus."""
+    """Read the rows of a metadata file in a folder of the corpus."""
     records = json_lines(path, report) if path.suffix == ".jsonl" else table_records(path, report)
     for line, record in records:
         where = f"{path}:{line}"

@@ -40,7 +40,7 @@ def list_scan_arrays(root: Path, report: ReportProblem) -> Listing:
 
 
 def array_row(file: str) -> tuple[str, int]:
-    """The array an image's features lie in, and its row there.
+    """The array that holds an image's features, and its row there.
 
     >>> array_row("dev_ims.npy#35")
     ('dev_ims.npy', 35)

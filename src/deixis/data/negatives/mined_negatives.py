@@ -40,7 +40,7 @@ class MinedNegatives:
     def write(
         cls, folder: Path, source: MiningSource, texts: Iterable[ndarray], images: Iterable[ndarray]
     ) -> "MinedNegatives":
-        """Write lists that come in strips, of which only one is held at a time; map them back."""
+        """Write lists that arrive in strips, holding one strip at a time; map them back."""
         _write(folder, source, texts, images)
         return cls.load(folder)
 

@@ -22,7 +22,7 @@ class Item:
 
 
 def stream_json(path: Path) -> Iterator[Item]:
-    """Yield what stands under each key of a JSON object, arrays element by element.
+    """Yield the value of each key of a JSON object, arrays element by element.
 
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "a.json"

@@ -7,13 +7,13 @@ from pathlib import Path
 from sys import intern
 
 import numpy as np
-from jaxtyping import Bool, Int
 from numpy import ndarray
 
 from deixis.data.corpus import Corpus
 from deixis.data.formats.narratives.attach_narratives import narrated_texts
 from deixis.data.formats.narratives.localized_narratives import NarrativeFile
 from deixis.data.parsing.problems import CorpusProblem, ReportProblem, refuse
+from deixis.shapes import Bool, Int
 
 
 @dataclass(frozen=True, slots=True)

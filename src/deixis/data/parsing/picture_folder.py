@@ -1,4 +1,4 @@
-"""Where the pictures of a list lie."""
+"""Find the folder that holds the pictures of a list."""
 
 from collections.abc import Iterable
 from itertools import islice

@@ -1,4 +1,4 @@
-"""What can be wrong with a corpus, named and placed.
+"""Problems of a corpus: what is wrong, in which file and line.
 
 A reader reports a problem and goes on with the next row. Reading refuses the first one; checking
 collects them all.

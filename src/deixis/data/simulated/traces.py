@@ -52,7 +52,7 @@ def write_traces(
 def noun_places(
     corpus: Corpus, placed: IndexedRegions, train: str, least: int = LEAST_USES
 ) -> NounPlaces:
-    """Learn where nouns are seen from the training split alone."""
+    """Learn where nouns are in pictures from the training split only."""
     regions, places = placed
     inside = np.array(corpus.splits) == train
     learnt = corpus.split(train)

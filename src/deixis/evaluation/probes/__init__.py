@@ -1,1 +1,1 @@
-"""Narrower questions to a trained model: gates, twins, trace controls, cost."""
+"""Tests of single properties of a trained model: gates, twins, trace controls, cost."""

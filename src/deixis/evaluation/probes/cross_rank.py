@@ -7,7 +7,9 @@ import numpy as np
 from jaxtyping import Float, Int
 from numpy import ndarray
 
-from deixis.evaluation.judge import scores_of
+from deixis.data.corpus import split_sha
+from deixis.errors import EvaluationError
+from deixis.evaluation.judge import ensemble, scores_of
 from deixis.evaluation.positive_ranks import places
 from deixis.evaluation.qrels import Qrels
 from deixis.runs.advance import Advance, silent
@@ -17,15 +19,19 @@ EDGES = (1, 5, 10, 20, 50, 100, 200)  # a bin holds ranks up to its edge; the la
 
 
 def cross_rank_counts(
-    runs: Sequence[Path | str], split: str = "", advance: Advance = silent
+    runs: Sequence[Path | str], split: str = "", advance: Advance = silent, *, together: bool
 ) -> dict[str, dict[str, int]]:
     """Matching pairs of each run by cross-retrieval rank; of several seeds, their mean.
 
-    A run named without the number of its seed stands for all its seeds.
+    A run named without the number of its seed stands for all its seeds. ``together`` averages the
+    scores of all runs and seeds instead, and counts once.
     """
+    if together:
+        every = [seed for run in runs for seed in seeds_of(run)]
+        return {" + ".join(seed.name for seed in every): _histogram_of(every, split, advance)}
     counts = {}
     for run in runs:
-        of_seeds = [_histogram_of(seed, split, advance) for seed in seeds_of(run)]
+        of_seeds = [_histogram_of([seed], split, advance) for seed in seeds_of(run)]
         counts[Path(run).name] = {
             name: round(sum(found[name] for found in of_seeds) / len(of_seeds))
             for name in of_seeds[0]
@@ -33,9 +39,14 @@ def cross_rank_counts(
     return counts
 
 
-def _histogram_of(run: Run, split: str, advance: Advance) -> dict[str, int]:
-    dataset = run.dataset(split, advance=advance)
-    return histogram(cross_ranks(scores_of(run.matcher.model, dataset), dataset.corpus.pairs))
+def _histogram_of(runs: Sequence[Run], split: str, advance: Advance) -> dict[str, int]:
+    """Of the average of their scores, each over its own features of one split."""
+    seen = [run.dataset(split, advance=advance) for run in runs]
+    if len({split_sha(dataset.corpus) for dataset in seen}) > 1:
+        names = ", ".join(run.name for run in runs)
+        raise EvaluationError(f"{names} rank different splits; together they need the same one")
+    scores = [scores_of(run.matcher.model, d) for run, d in zip(runs, seen, strict=True)]
+    return histogram(cross_ranks(ensemble(scores), seen[0].corpus.pairs))
 
 
 def cross_ranks(

@@ -51,7 +51,7 @@ class Scoring:
         return score_matrix(self.similarity, self.images, self.texts).cpu().numpy()
 
     def of_text(self, text: int) -> "Scoring":
-        """One text alone, with every image."""
+        """A single text with every image."""
         return Scoring(self.similarity, self.images, self.texts.rows(slice(text, text + 1)))
 
     def query_seconds(self) -> float:

@@ -29,9 +29,11 @@ Rewrite = Callable[[Narrations, Chance], list[Narration]]
 def narrated(
     dataset: Dataset, vocabulary: Vocabulary | None, rewrite: Rewrite | None = None
 ) -> Dataset:
-    """The dataset with the narrations of its split, rewritten if asked, as its queries."""
+    """The dataset with the narrations of its split as queries, optionally rewritten."""
     if vocabulary is None:
-        raise EvaluationError("this control says texts again, which must be read as words for it")
+        raise EvaluationError(
+            "this control changes the words of texts, so it needs a model that reads words"
+        )
     corpus = dataset.corpus
     silent = [text for text in range(len(corpus.texts)) if text not in corpus.narrations]
     if silent:
@@ -65,12 +67,12 @@ def shifted(seconds: float) -> Rewrite:
 
 
 def without_trace(dataset: Dataset) -> Dataset:
-    """The words alone."""
+    """Only the words."""
     return replace(dataset, tokens=replace(dataset.tokens, trace=None))
 
 
 def without_words(dataset: Dataset) -> Dataset:
-    """The trace alone: as many words as before, all unknown."""
+    """Only the trace: as many words as before, all unknown."""
     ids = dataset.tokens.ids
     return replace(
         dataset, tokens=replace(dataset.tokens, ids=np.where(ids < len(SPECIAL), ids, UNKNOWN))
@@ -105,7 +107,7 @@ def centred_boxes(dataset: Dataset) -> Dataset:
 
 
 def coarse_boxes(dataset: Dataset, cells: int = 3) -> Dataset:
-    """Every box as the cell of a coarse grid its middle lies in."""
+    """Every box replaced by the cell of a coarse grid that contains its centre."""
     middles = np.stack(_middles(_trace(dataset).boxes), axis=1)
     low = np.minimum(np.floor(cells * middles), cells - 1) / cells
     sides = np.stack([low, low + 1 / cells], axis=2).reshape(-1, 4)

@@ -122,7 +122,8 @@ def _places(
     missing = wanted[found[order[place]] != wanted]
     if len(missing):
         raise EvaluationError(
-            f"{len(missing)} {what} ids of COCO's test split are not in the corpus, as {missing[0]}"
+            f"{len(missing)} {what} ids of COCO's test split are not in the corpus, as "
+            f'{missing[0]}; judge = "whole" takes any corpus'
         )
     return order[place]
 

@@ -69,13 +69,13 @@ def restricted(
 
 
 def image_places(corpus: Corpus, whole: CocoTest) -> Int[ndarray, " image"]:
-    """Where each image of a corpus stands in COCO's test split."""
+    """The index of each image of a corpus in COCO's test split."""
     known = {identity: place for place, identity in enumerate(whole.image_ids.tolist())}
     found = []
     for file in corpus.files:
         stem = PurePosixPath(file).stem.rpartition("_")[2]
         if not stem.isdecimal() or int(stem) not in known:
-            raise EvaluationError(f"{file} is no image of COCO's test split by its number")
+            raise EvaluationError(f"{file} is not an image of COCO's test split, by its number")
         found.append(known[int(stem)])
     return np.array(found)
 

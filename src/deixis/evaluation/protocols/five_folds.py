@@ -17,7 +17,9 @@ def consecutive(images: int, folds: int) -> Int[ndarray, " image"]:
     """The fold of each image, in blocks of one size."""
     size, rest = divmod(images, folds)
     if rest or not size:
-        raise EvaluationError(f"{images} images do not make {folds} equal folds")
+        raise EvaluationError(
+            f'{images} images do not make {folds} equal folds; judge = "whole" ranks them as one'
+        )
     return np.arange(images) // size
 
 

@@ -37,7 +37,7 @@ def evaluate_labels(model: Model, dataset: Dataset, k: int = DEPTH) -> Result:
 
 
 def evaluate_label_folds(model: Model, dataset: Dataset, folds: int = 5) -> Result:
-    """Evaluate consecutive folds of images with their texts, each alone, and average them.
+    """Evaluate consecutive folds of images with their texts, each on its own, and average.
 
     With five of COCO's 5,000 test images this is what papers call COCO1K.
     """
@@ -47,7 +47,7 @@ def evaluate_label_folds(model: Model, dataset: Dataset, folds: int = 5) -> Resu
 
 
 def judge_label_folds(scores: Scores, corpus: Corpus, folds: int = 5) -> Result:
-    """NDCG and mAP of a score matrix in consecutive folds, each alone, averaged."""
+    """NDCG and mAP of a score matrix in consecutive folds, each on its own, averaged."""
     of_image = consecutive(len(corpus.files), folds)
     parts = []
     for fold in range(folds):

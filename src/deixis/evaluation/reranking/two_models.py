@@ -1,4 +1,4 @@
-"""Re-ranking: a fast model orders the gallery, a slow one its best part again."""
+"""Re-ranking: a fast model ranks the gallery, a slow one re-ranks the top of it."""
 
 import math
 from dataclasses import dataclass

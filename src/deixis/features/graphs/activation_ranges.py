@@ -1,4 +1,4 @@
-"""Which values the activations of a network take: the lowest and the highest over examples."""
+"""The ranges of a network's activations: the lowest and the highest over examples."""
 
 import tempfile
 from collections.abc import Iterable, Mapping

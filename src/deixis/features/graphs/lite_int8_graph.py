@@ -18,7 +18,7 @@ LARGEST_BIAS = 2.0**30  # of an int32
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How bytes stand for numbers: ``number = (byte - zero) * step``."""
+    """How bytes represent numbers: ``number = (byte - zero) * step``."""
 
     step: float
     zero: int
@@ -62,7 +62,7 @@ class LiteInt8Graph(LiteGraph):
         return self._bytes(self.graph.node("Add", self.floats(value), self.floats(other)), name)
 
     def floats(self, value: str) -> str:
-        """The numbers that bytes stand for; one operator per reader, as fusions want it."""
+        """The numbers that bytes represent; one operator per reader, which fusions need."""
         return self.graph.node("DequantizeLinear", value, *self._constants(self._scales[value]))
 
     def _bytes(self, value: str, name: str) -> str:

@@ -1,4 +1,4 @@
-"""The eight-bit graphs that come with deixis: where they lie, and how they are made again.
+"""The eight-bit graphs that come with deixis: where they are, and how to make them again.
 
 ``made.json`` beside them records what they were made from.
 """

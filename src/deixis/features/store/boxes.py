@@ -1,10 +1,10 @@
 """Boxes in the one order of deixis: xmin, xmax, ymin, ymax, area, relative to the picture."""
 
 import numpy as np
-from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.errors import DataError
+from deixis.shapes import Float
 
 
 def from_corners(

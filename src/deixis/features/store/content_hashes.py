@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +35,15 @@ def content_hashes(root: Path, files: Sequence[str]) -> list[str]:
         if hash_ and time.time() - found[-1] / 1e9 > SETTLED:
             now[file] = [*found, hash_]
     if any(known.get(file) != facts for file, facts in now.items()):
-        write_json(memory, known | now)
+        with suppress(OSError):  # a memory that cannot be written costs time only
+            write_json(memory, known | now)
     return hashes
+
+
+def content_hash(path: Path) -> str:
+    """The hash of one file's bytes, such as a model's: reading them takes long beside a search."""
+    (known,) = content_hashes(path.parent, [path.name])
+    return known or file_hash(path)  # which says why it cannot be read
 
 
 def _facts(path: Path) -> list[int] | None:

@@ -13,6 +13,7 @@ from numpy import ndarray
 from deixis.errors import DataError
 from deixis.features.backbones.backbone import ImageBackbone, TextBackbone
 from deixis.features.backbones.coarse_cells import CoarseCells
+from deixis.features.backbones.pooled_of_cells import PooledOfCells
 from deixis.features.store.feature_cache import (
     CacheIdentity,
     CacheWriter,
@@ -26,6 +27,7 @@ from deixis.features.store.packed import Packed, PackedRegions, PackedTokens, of
 IMAGES, TEXTS = 64, 1024  # items per block: what a crash can cost
 WORKERS = 2  # threads that decode; more gain nothing beside a network on the same cores
 
+DerivedImages = CoarseCells | PooledOfCells  # what is made from the cells of ``cells`` alone
 Progress = Callable[[int, int], None]  # items done, items in all
 Block = tuple[Packed, Mapping[int, str]]  # features, and why some items have none
 # Blocks of a backbone's features, from an item on: computed here, or by somebody else.
@@ -62,13 +64,13 @@ def extract_images(
 
 
 def derive_images(
-    backbone: CoarseCells,
+    backbone: DerivedImages,
     fine: Callable[[], PackedRegions],
     folder: Path,
     corpus_hash: str,
     items: int,
 ) -> PackedRegions:
-    """Coarse cells from the fine ones of the same pictures, from the cache or into it."""
+    """Features made from the fine cells of the same pictures, from the cache or into it."""
     wanted = _wanted("regions", backbone, corpus_hash, items)
     packed = _filled(folder, wanted, lambda done: _derived_blocks(backbone, fine(), done), None)
     assert isinstance(packed, PackedRegions)
@@ -92,7 +94,7 @@ def extract_texts(
 
 
 def _wanted(
-    kind: str, backbone: ImageBackbone | TextBackbone, corpus: str, items: int
+    kind: str, backbone: ImageBackbone | TextBackbone | DerivedImages, corpus: str, items: int
 ) -> CacheIdentity:
     return {
         "kind": kind,
@@ -126,7 +128,7 @@ def text_blocks(backbone: TextBackbone, texts: Sequence[str], done: int) -> Iter
         yield backbone(texts[start : start + TEXTS]), {}
 
 
-def _derived_blocks(backbone: CoarseCells, fine: PackedRegions, done: int) -> Iterator[Block]:
+def _derived_blocks(backbone: DerivedImages, fine: PackedRegions, done: int) -> Iterator[Block]:
     for start in block_starts(done, len(fine), IMAGES):
         offsets = fine.offsets[start : start + IMAGES + 1]
         rows, items = slice(offsets[0], offsets[-1]), slice(start, start + IMAGES)

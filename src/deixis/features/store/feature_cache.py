@@ -36,7 +36,7 @@ CacheIdentity = Mapping[str, str | int]  # kind, backbone, weights, preprocessin
 
 
 def is_complete(folder: Path) -> bool:
-    """Whether a finished cache lies in the folder."""
+    """Whether the folder holds a finished cache."""
     return (folder / MANIFEST).is_file()
 
 
@@ -52,7 +52,7 @@ def open_cache(folder: Path, wanted: CacheIdentity) -> Packed:
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """Read what a finished cache says of itself, the broken items and their reasons included."""
+    """Read the manifest of a finished cache, with the broken items and their reasons."""
     try:
         manifest = parse_json((folder / MANIFEST).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

@@ -1,4 +1,4 @@
-"""Picture files as people have them, opened right or refused with the reason."""
+"""Picture files opened upright and within limits, or refused with the reason."""
 
 from dataclasses import dataclass
 from io import BytesIO
@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from jaxtyping import UInt8
 from numpy import ndarray
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from deixis.errors import DataError
 from deixis.features.store.picture_formats import formats, lacks_decoder
+from deixis.shapes import UInt8
 
 # What changes pixels; it is part of every cache's identity.
 DECODING: dict[str, Any] = {
@@ -136,6 +136,8 @@ def _start(path: Path | PictureBytes) -> bytes:
     """The first bytes of a picture file."""
     if isinstance(path, PictureBytes):
         return path.content[:12]
+    if path.is_dir():
+        raise DataError(f"{path}: it is a folder, not a picture file")
     if not path.is_file():
         raise DataError(f"{path}: there is no such file")
     with path.open("rb") as raw:
@@ -153,7 +155,7 @@ def _refuse_bomb(path: PictureSource, size: tuple[int, int], megapixels: float) 
 def upright_rgb(path: PictureSource, picture: Image.Image) -> Image.Image:
     """The pixels of an opened picture in RGB, what is transparent on white."""
     if picture.mode in ("I", "F"):
-        raise DataError(f"{path}: 32-bit pixels have no agreed white; save it with 8 or 16 bits")
+        raise DataError(f"{path}: 32-bit pixels have no defined white; save it with 8 or 16 bits")
     if picture.mode.startswith("I;16"):  # convert() would clip, not scale
         return Image.fromarray((np.asarray(picture) >> 8).astype(np.uint8)).convert("RGB")
     if picture.has_transparency_data:

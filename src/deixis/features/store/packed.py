@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
-from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.features.trace.boxes_of_trace import WINDOW
+from deixis.shapes import Float, Int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
-"""Packed features as padded arrays: what a network takes, before any tensor library."""
+"""Packed features as padded numpy arrays, ready to become a network's input."""
 
 import numpy as np
-from jaxtyping import Bool, Float32, Int
 from numpy import ndarray
 
 from deixis.features.store.packed import PackedRegions, PackedTokens
+from deixis.shapes import Bool, Float32, Int
 
 
 def padded_rows(

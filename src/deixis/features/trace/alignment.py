@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.errors import DataError
@@ -21,6 +20,7 @@ from deixis.features.trace.phrases import Phrase, phrases_of
 from deixis.features.trace.typing_log import Span, typed_times
 from deixis.features.trace.word_times import PACE, word_times
 from deixis.features.words.vocabulary import split_words, word_spans
+from deixis.shapes import Float
 
 LEAST = 0.8  # seconds per phrase with a stroke
 SKIP = 0.5  # cost of leaving out a stroke or a phrase
@@ -90,17 +90,19 @@ def match(costs: Float[ndarray, "stroke chunk"]) -> list[tuple[int, int]]:
     """
     strokes, chunks = costs.shape
     # The remaining cost from stroke i and phrase j on; the phrase has a stroke already or not.
-    left = np.zeros((strokes + 1, chunks + 1, 2))
-    left[strokes, :, 0] = SKIP * np.arange(chunks, -1, -1)
-    left[strokes, :, 1] = left[strokes, :, 0] - SKIP
-    left[:, chunks] = SKIP * np.arange(strokes, -1, -1)[:, None]
+    ends = np.zeros((strokes + 1, chunks + 1, 2))
+    ends[strokes, :, 0] = SKIP * np.arange(chunks, -1, -1)
+    ends[strokes, :, 1] = ends[strokes, :, 0] - SKIP
+    ends[:, chunks] = SKIP * np.arange(strokes, -1, -1)[:, None]
+    left, each = ends.tolist(), costs.tolist()  # numpy takes several times as long per number
     for i in range(strokes - 1, -1, -1):
         for j in range(chunks - 1, -1, -1):
             for used in (0, 1):
-                left[i, j, used] = min(_prices(costs, left, i, j, used))
+                left[i][j][used] = min(_prices(each, left, i, j, used))
     pairs, i, j, used = [], 0, 0, 0
     while i < strokes and j < chunks:
-        choice = int(np.argmin(_prices(costs, left, i, j, used)))
+        prices = _prices(each, left, i, j, used)
+        choice = prices.index(min(prices))
         if choice == 0:
             pairs.append((i, j))
         i, j, used = _steps(i, j, used)[choice]
@@ -113,14 +115,14 @@ def _steps(i: int, j: int, used: int) -> tuple[tuple[int, int, int], ...]:
 
 
 def _prices(
-    costs: Float[ndarray, "stroke chunk"],
-    left: Float[ndarray, "strokes chunks 2"],
-    i: int,
-    j: int,
-    used: int,
+    costs: list[list[float]], left: list[list[list[float]]], i: int, j: int, used: int
 ) -> list[float]:
-    now = (costs[i, j], SKIP * (1 - used), SKIP)
-    return [float(p + left[s]) for p, s in zip(now, _steps(i, j, used), strict=True)]
+    """What each step costs, in the order of ``_steps``."""
+    return [
+        costs[i][j] + left[i + 1][j][1],
+        SKIP * (1 - used) + left[i][j + 1][0],
+        SKIP + left[i + 1][j][used],
+    ]
 
 
 def _costs(

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from jaxtyping import Float, Int
 from numpy import ndarray
 
 from deixis.features.trace.narration import Point
+from deixis.shapes import Float, Int
 
 WINDOW = 0.4  # seconds per box
 LONGEST = 128  # boxes a trace may have

@@ -1,4 +1,4 @@
-"""What people's traces need before they are cut into boxes, and the boxes after it.
+"""Clean traces that people drew before they are cut into boxes; and the boxes of such a trace.
 
 The plain rules of ``boxes_of_trace`` take a trace as it is. A person at a canvas leaves it, clicks,
 slips or draws for minutes; a person who speaks falls silent. Each rule answers one of these.
@@ -8,12 +8,12 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from jaxtyping import Bool, Float
 from numpy import ndarray
 
 from deixis.errors import DataError
 from deixis.features.trace.boxes_of_trace import TraceBoxes
 from deixis.features.trace.narration import Point
+from deixis.shapes import Bool, Float
 
 Stroke = tuple[Point, ...]
 
@@ -43,7 +43,7 @@ def clean_strokes(strokes: Sequence[Stroke]) -> tuple[Stroke, ...]:
 def drop_silent(
     boxes: TraceBoxes, samples: Float[ndarray, "sample 3"], silence: float = SILENCE
 ) -> TraceBoxes:
-    """Leave out boxes whose interval lies far from every point: interpolation would invent them."""
+    """Leave out boxes whose interval is far from every point: interpolation would invent them."""
     start, end = boxes.times.T
     before = np.concatenate([[-np.inf], samples[:, 2]])
     after = np.concatenate([samples[:, 2], [np.inf]])

@@ -1,4 +1,4 @@
-"""Traces drawn over pictures, for people to see."""
+"""Traces drawn over pictures."""
 
 from collections.abc import Sequence
 

@@ -3,11 +3,11 @@
 from difflib import SequenceMatcher
 
 import numpy as np
-from jaxtyping import Float
 from numpy import ndarray
 
 from deixis.features.trace.narration import Narration
 from deixis.features.words.vocabulary import split_words
+from deixis.shapes import Float
 
 PACE = 0.35  # seconds per word of a text without times
 

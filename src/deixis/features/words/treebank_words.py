@@ -1,4 +1,4 @@
-"""Words as the Penn Treebank cuts them: what published vocabularies were counted on."""
+"""Penn Treebank tokenisation, which the published vocabularies were counted with."""
 
 import re
 

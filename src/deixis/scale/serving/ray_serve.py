@@ -1,4 +1,4 @@
-"""A sharded library served by a Ray cluster: groups of shards in copies, the same app before them.
+"""A sharded library served by a Ray cluster: groups of shards in copies, behind the same app.
 
 Ray Serve keeps the copies alive, checks their health and routes requests; vectors travel between
 its processes as objects. A new state of the library is opened on demand, request by request, so

@@ -23,7 +23,7 @@ KEPT = 2  # states of the library that stay open: the current one and the one be
 
 
 class GroupFacts(NamedTuple):
-    """What a group says of itself when a state of the library is opened."""
+    """What a group reports when a state of the library is opened."""
 
     size: int
     sample: int

@@ -56,7 +56,7 @@ class NarrativeFile:
 
     @property
     def split(self) -> str:
-        """The split the file's name says, as the published ones do; empty when it says none."""
+        """The split given by the file's name, as in the published files; empty if there is none."""
         found = _SPLIT.search(self.path.stem)
         return split_name(found[0]) if found else ""
 
@@ -79,7 +79,7 @@ def narratives_in(folder: Path, report: ReportProblem = refuse) -> tuple[Narrati
 
 
 class LazyNarrations(Mapping[int, Narration]):
-    """Narrations by text, read from their files when asked for."""
+    """Narrations by text, read from their files on demand."""
 
     def __init__(self, places: Mapping[int, tuple[NarrativeFile, int]]) -> None:
         self._places = places

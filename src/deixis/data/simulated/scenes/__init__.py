@@ -1,4 +1,4 @@
-"""The embedded corpus: simulated narrated scenes, drawn as real picture files."""
+"""The built-in corpus: simulated narrated scenes, drawn as real picture files."""
 
 from deixis.data.simulated.scenes.write_scenes import write_scenes
 

@@ -1,4 +1,4 @@
-"""What a text claims of a scene, and exactly which scenes the claim is true of."""
+"""What a text says about a scene, and exactly for which scenes it is true."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ class Mention:
     place: str | None = None
 
     def fits(self, thing: Thing) -> bool:
-        """Whether all that is said holds for the thing."""
+        """Whether everything that is said holds for the thing."""
         return (
             self.noun in (None, thing.noun)
             and self.colour in (None, thing.colour)
@@ -35,14 +35,14 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """Different things a scene must show, how the first two stand, and the ground beneath."""
+    """The things a scene must show, the relation of the first two, and the background."""
 
     mentions: tuple[Mention, ...]
     relation: str | None = None
     background: str | None = None
 
     def fits(self, scene: Scene) -> bool:
-        """Whether the scene has different things for all mentions, standing as claimed."""
+        """Whether the scene has different things for all mentions, in the claimed relation."""
         if self.background not in (None, scene.background):
             return False
         options = [[t for t in scene.things if mention.fits(t)] for mention in self.mentions]
@@ -63,7 +63,7 @@ def places_of(thing: Thing) -> tuple[str, ...]:
 
 
 def relations_of(a: Thing, b: Thing) -> tuple[str, ...]:
-    """Every way in which the first thing stands to the second; there is always one."""
+    """Every relation of the first thing to the second; there is always one."""
     across, down = b.x - a.x, b.y - a.y
     holds = (across > _CLEARLY, across < -_CLEARLY, down > _CLEARLY, down < -_CLEARLY)
     return tuple(relation for relation, true in zip(RELATIONS, holds, strict=True) if true)

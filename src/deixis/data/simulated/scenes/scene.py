@@ -1,4 +1,4 @@
-"""The facts of a scene: which things stand where, on what ground, in which twin group."""
+"""The facts of a scene: which things are where, on which background, in which twin group."""
 
 from dataclasses import dataclass, replace
 
@@ -34,7 +34,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """What a picture shows; no noun comes twice."""
+    """What a picture shows; no noun occurs twice."""
 
     background: str
     things: tuple[Thing, ...]

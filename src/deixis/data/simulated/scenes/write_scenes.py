@@ -1,4 +1,4 @@
-"""Writes the embedded corpus: an ordinary folder of pictures with metadata beside them."""
+"""Writes the built-in corpus of scenes: an ordinary folder of pictures with their metadata."""
 
 import json
 import shutil
@@ -79,7 +79,7 @@ def _is_written(folder: Path, settings: _Settings) -> bool:
     wanted = {"generator": GENERATOR, "parameters": asdict(settings)}
     if {key: about.get(key) for key in wanted} == wanted:
         return True
-    raise DataError(f"{folder} is there already and holds something else; choose another folder")
+    raise DataError(f"{folder} exists already and holds something else; choose another folder")
 
 
 class _Writer:
