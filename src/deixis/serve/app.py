@@ -76,7 +76,9 @@ def create_app(
         uploads=UploadBudget(),
         pictures=PictureFiles(served, decoder),
         metrics=metrics,
-        indexing=IndexingJob(library) if adding and isinstance(library, Path) else None,
+        indexing=IndexingJob(library, worker.look_again)
+        if adding and isinstance(library, Path)
+        else None,
         folder=library if isinstance(library, Path) else None,
     )
 

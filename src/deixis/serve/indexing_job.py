@@ -53,6 +53,7 @@ class IndexingJob:
     """
 
     library: Path
+    on_end: Callable[[], None]  # called when a pass ends, before anybody hears of it
     _now: IndexingProgress = field(default_factory=IndexingProgress)
     _problems: deque[FileProblem] = field(default_factory=lambda: deque(maxlen=MOST_PROBLEMS))
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -118,6 +119,7 @@ class IndexingJob:
             raise _PausedError
 
     def _set(self, standing: Standing, reason: str = "") -> None:
+        self.on_end()
         now = self._now
         self._now = IndexingProgress(
             standing, now.folder, now.done, now.total, now.added, now.problems, reason

@@ -19,6 +19,7 @@ LINGER = 0.003  # seconds a query waits for others to join its batch
 PATIENCE = 15.0  # seconds a request may wait before it is asked to come back later
 ENDING = 3.0  # seconds a running batch has to end when the server does
 FRESH = 1.0  # seconds between checks whether the library changed
+NEVER = float("-inf")
 
 
 class BusyError(Exception):
@@ -47,7 +48,7 @@ class Worker:
         self._line: queue.Queue[_Job | None] = queue.Queue(maxsize=line)
         self._thread = threading.Thread(target=self._run, name="deixis-worker", daemon=True)
         self._opened: OpenedLibrary | None = None
-        self._looked = 0.0
+        self._looked = NEVER
         self.ready = threading.Event()
 
     def start(self) -> None:
@@ -83,6 +84,10 @@ class Worker:
     def call(self, work: Callable[[OpenedLibrary], T]) -> "Future[T]":
         """Put other work in line."""
         return self._submit(work)
+
+    def look_again(self) -> None:
+        """Notice at the next request what this process has just written to the library."""
+        self._looked = NEVER
 
     def _submit(self, work: Query | Callable[[OpenedLibrary], Any]) -> "Future[Any]":
         job = _Job(work, Future(), time.monotonic() + PATIENCE)
@@ -146,7 +151,7 @@ class Worker:
         now = time.monotonic()
         if self._opened is not None and now - self._looked < FRESH:
             return self._opened
-        self._looked = now
+        self._looked = now  # before looking: what is written from here on is looked for again
         if self._opened is None or not self._opened.is_current():
             self._open()
         assert self._opened is not None
