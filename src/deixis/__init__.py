@@ -1,9 +1,14 @@
 """deixis: image–text retrieval from paper to search box."""
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from deixis.extras import missing_extra
+
+# ONNX Runtime's packages since 1.29 report its use to Microsoft and keep an id of the machine,
+# unless this is set before they load. Nothing leaves a machine unless its user sends it.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if TYPE_CHECKING:
     from deixis.data.corpus import Corpus as Corpus

@@ -84,6 +84,7 @@ def test_pictures_are_searched(installed, library):
     assert len(found["hits"]) == 6
     status = json.loads(installed.run("deixis", "status", "--json"))
     assert (status["items"], status["problems"]) == (6, [])
+    assert [cache.name for cache in (installed.home / ".cache").iterdir()] == ["deixis"]
 
 
 def test_a_hit_is_explained(installed, library):
