@@ -206,7 +206,7 @@ def test_a_full_line_answers_503_and_says_when_to_come_back(library):
         def encode_text(self, texts):
             if "wait" in texts:
                 self.begun.set()
-                self.go.wait(30)
+                assert self.go.wait(120)
             return super().encode_text(texts)
 
     app = create_app(library, load=lambda source: Slow(), line=1)
@@ -222,7 +222,7 @@ def test_a_full_line_answers_503_and_says_when_to_come_back(library):
             for _ in range(8)
         ]
         threads[0].start()
-        Slow.begun.wait(30)  # it is being answered alone, and one of the others can wait
+        assert Slow.begun.wait(120)  # it is being answered alone, and one of the others can wait
         for thread in threads[1:]:
             thread.start()
         while len(answers) < 6:

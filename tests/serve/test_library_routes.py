@@ -1,6 +1,7 @@
 """The library looked through, asked for several things at once, and added to, over HTTP."""
 
 import base64
+import threading
 import time
 
 import pytest
@@ -115,9 +116,13 @@ def test_adding_a_folder_can_be_paused_and_goes_on(library, tmp_path, monkeypatc
         (more / f"new{number}.png").write_bytes(content + b"changed")
     (more / "broken.png").write_bytes(b"bad")
 
-    class Slow(FakeEncoder):
+    asked_to_pause = threading.Event()
+
+    class Held(FakeEncoder):
+        """Reads pictures only when the pause has been asked for: nothing is done before."""
+
         def encode_image(self, files):
-            time.sleep(0.1)
+            assert asked_to_pause.wait(60)
             return super().encode_image(files)
 
     def standing(client):
@@ -129,13 +134,14 @@ def test_adding_a_folder_can_be_paused_and_goes_on(library, tmp_path, monkeypatc
             assert time.monotonic() < until, "the folder was not added within a minute"
             time.sleep(0.02)
 
-    app = create_app(library, load=lambda source: Slow(), adding=True)
+    app = create_app(library, load=lambda source: Held(), adding=True)
     with TestClient(app, "http://localhost") as client:
         assert standing(client) == "idle"
         client.post("/v1/indexing", json={"folder": str(more)})
         again = client.post("/v1/indexing", json={"folder": str(more)})
         assert "being indexed" in again.json()["detail"]
         client.post("/v1/indexing/pause", json={})
+        asked_to_pause.set()
         wait_until(lambda: standing(client) != "running")
         paused = client.get("/v1/indexing").json()
         assert paused["standing"] == "paused"

@@ -96,7 +96,7 @@ def test_a_served_library_is_found_and_left_usable_however_the_server_ends(
             )
             assert len(Library(library).search(Query(text="a red ball", k=3)).hits) == 3
         server.send_signal(end)
-        server.wait(20)
+        server.wait(120)
     assert (library / ADDRESS).exists() == (end == signal.SIGKILL)
     monkeypatch.setattr(library_module, "load_encoder", lambda source: FakeEncoder())
     assert len(Library(library).search(Query(text="a red ball", k=3)).hits) == 3

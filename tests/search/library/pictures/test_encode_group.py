@@ -24,7 +24,7 @@ class Threaded(FakeEncoder):
 
     def encode_image(self, files):
         if next(self._calls) < 2:
-            self._two.wait(timeout=30)
+            self._two.wait(timeout=120)
         return super().encode_image(files)
 
 
