@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from deixis.errors import RecipeError
-from deixis.evaluation.judge import judge, scores_of
+from deixis.evaluation.judge import judge, scores_in_folds, scores_of
 from deixis.recipes.recipe import Recipe
 from deixis.recipes.recipe_parts import Derived
 from deixis.recipes.results.derived import derive
@@ -67,6 +67,23 @@ def test_a_recipe_reports_the_mean_of_five_folds(made):
     assert runs[0].metrics["protocol"] == "mean of 5 folds"
     assert runs[0].metrics["gallery"] == {"i2t": 25, "t2i": 5}
     assert line(report, "VSE++").seeds[0]["rsum"] == pytest.approx(wanted)
+
+
+def test_only_pairs_within_a_fold_are_scored(made, monkeypatch):
+    _, prepared, runs = made
+    model, test = runs[0].matcher.model, prepared.splits["test"]
+    whole, score, seen = scores_of(model, test), type(model.similarity).forward, []
+
+    def counted(self, images, texts):
+        seen.append(len(images) * len(texts))
+        return score(self, images, texts)
+
+    monkeypatch.setattr(type(model.similarity), "forward", counted)
+    found = scores_in_folds(model, test)
+    assert sum(seen) == whole.size / 5
+    inside = found != 0
+    assert inside.sum() == whole.size / 5
+    np.testing.assert_allclose(found[inside], whole[inside], rtol=1e-5)
 
 
 def test_chance_is_that_of_a_fold(made):

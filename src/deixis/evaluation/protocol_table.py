@@ -12,7 +12,7 @@ from deixis.data.corpus import Corpus
 from deixis.data.dataset import Dataset
 from deixis.errors import EvaluationError
 from deixis.evaluation.chance import chance, chance_in_folds
-from deixis.evaluation.judge import evaluate_split, judge, judge_folds, scores_of
+from deixis.evaluation.judge import evaluate_split, judge, judge_folds, scores_in_folds, scores_of
 from deixis.evaluation.protocol_names import ProtocolName
 from deixis.evaluation.protocols.coco_judgements import CocoTest
 from deixis.evaluation.protocols.coco_part import judge_part, judge_part_jointly
@@ -52,7 +52,7 @@ class EvaluationProtocol:
 
 
 def _folds(model: Model, dataset: Dataset) -> Result:
-    return judge_folds(scores_of(model, dataset), dataset.corpus)
+    return judge_folds(scores_in_folds(model, dataset), dataset.corpus)
 
 
 def _coco(model: Model, dataset: Dataset) -> Result:
