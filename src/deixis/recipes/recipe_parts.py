@@ -76,3 +76,4 @@ class Pointing:
 
     text: str  # labels of rows
     places: str
+    bank: bool = False  # correct the text score by training texts, as packing does

@@ -22,6 +22,7 @@ from deixis.runs.data_spec import DataSpec
 from deixis.runs.places.take_place_head import take_place_head
 from deixis.runs.prepare import Prepared, prepare
 from deixis.runs.run import Run
+from deixis.runs.training_bank import training_bank
 from deixis.training.processes import first_leads
 
 Prepare = Callable[[DataSpec], Prepared]
@@ -63,21 +64,24 @@ def without_learning(recipe: Recipe, test: Corpus) -> list[Line]:
 
 def _pointing(recipe: Recipe, runs: Path, on_event: OnEvent) -> tuple[PlacesResult, ...]:
     """Two rows of each seed judged together, where the recipe asks for it."""
-    if recipe.pointing is None:
+    pointing = recipe.pointing
+    if pointing is None:
         return ()
-    text, places = recipe.row(recipe.pointing.text), recipe.row(recipe.pointing.places)
+    text, places = recipe.row(pointing.text), recipe.row(pointing.places)
 
     def advance(what: str, done: int, total: int) -> None:
         on_event(Counted(what, done, total))
 
-    return tuple(
-        judge_pointing(
-            run_of(recipe, text, seed, runs),
-            take_place_head(run_of(recipe, places, seed, runs), advance),
-            advance=advance,
-        )
-        for seed in recipe.seeds
-    )
+    def judged(seed: int) -> PlacesResult:
+        run = run_of(recipe, text, seed, runs)
+        head = take_place_head(run_of(recipe, places, seed, runs), advance)
+        bank = None
+        if pointing.bank:
+            train = run.dataset(run.data.train, advance=advance)
+            bank = training_bank(run.matcher.model, train)
+        return judge_pointing(run, head, advance=advance, bank=bank)
+
+    return tuple(map(judged, recipe.seeds))
 
 
 def _prepared(recipe: Recipe, data: DataSpec, on_event: OnEvent) -> Prepared:

@@ -22,7 +22,7 @@ class Bank:
     texts: Float32[ndarray, "text dim"]
     nearest: int
     weight: float
-    identity: str
+    identity: str = ""  # of the file it was read from
 
     @classmethod
     def read(cls, path: Path) -> "Bank":
@@ -40,14 +40,13 @@ class Bank:
             raise RunError(f"{path} is not a bank of texts: {error}; pack the run again") from error
         return cls(texts, nearest, weight, content_hash(path))
 
-    @staticmethod
-    def write(path: Path, texts: Float32[ndarray, "text dim"], nearest: int, weight: float) -> None:
-        """Write texts in eight bits."""
+    def write(self, path: Path) -> None:
+        """Write it with its texts in eight bits."""
         from safetensors.numpy import save_file
 
-        scale = (np.abs(texts).max(axis=1, keepdims=True) / 127).astype(np.float32)
-        rounded = np.round(texts / scale).astype(np.int8)
-        settings = {NEAREST: str(min(nearest, len(texts))), WEIGHT: str(weight)}
+        scale = (np.abs(self.texts).max(axis=1, keepdims=True) / 127).astype(np.float32)
+        rounded = np.round(self.texts / scale).astype(np.int8)
+        settings = {NEAREST: str(self.nearest), WEIGHT: str(self.weight)}
         with replacing(path) as temporary:
             save_file({"texts": rounded, "scale": scale}, temporary, settings)
 

@@ -15,7 +15,7 @@ DIM = 8
 @pytest.fixture
 def bank(tmp_path):
     vectors = np.random.default_rng(0).normal(size=(50, DIM)).astype(np.float32)
-    Bank.write(tmp_path / "bank.safetensors", vectors, nearest=3, weight=0.5)
+    Bank(vectors, nearest=3, weight=0.5).write(tmp_path / "bank.safetensors")
     return Bank.read(tmp_path / "bank.safetensors"), vectors
 
 
@@ -53,7 +53,7 @@ def test_a_picture_loses_its_popularity_to_words_and_nothing_to_pictures(bank, t
 
 
 def test_another_bank_is_another_model(bank, tmp_path):
-    Bank.write(tmp_path / "other", bank[1][:40], nearest=3, weight=0.5)
+    Bank(bank[1][:40], nearest=3, weight=0.5).write(tmp_path / "other")
     first, other = (
         HubnessEncoder(FakeEncoder(), bank[0]),
         HubnessEncoder(FakeEncoder(), Bank.read(tmp_path / "other")),

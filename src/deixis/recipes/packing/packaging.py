@@ -5,8 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Float32
-from numpy import ndarray
 
 from deixis.data.dataset import Dataset
 from deixis.errors import RunError
@@ -23,11 +21,9 @@ from deixis.runs.matcher import Matcher
 from deixis.runs.prepare import prepare_split
 from deixis.runs.run import Run
 from deixis.runs.text_bank import Bank
+from deixis.runs.training_bank import training_bank
 from deixis.similarity.blocked.blocked_scoring import score_matrix
 
-# Texts kept in the bank, how many of them measure how popular a picture is, and how much that
-# counts: chosen on the validation split of the packaged model's recipe.
-TEXTS, NEAREST, WEIGHT = 4096, 40, 0.75
 LARGEST = 15.0  # megabytes of weights that may be shipped
 
 Measures = Mapping[str, float]
@@ -64,8 +60,8 @@ def pack_run(run: Run, folder: Path, advance: Advance = silent) -> Packed:
     train, test = (
         prepare_split(data, name, matcher.vocabulary, advance) for name in (data.train, data.test)
     )
-    texts = _some(encode(small.matcher.model, train)[1].vectors[:, 0].numpy())
-    Bank.write(small.path("bank"), texts, NEAREST, WEIGHT)
+    bank = training_bank(small.matcher.model, train)
+    bank.write(small.path("bank"))
     shipped = _judged(small.matcher, Bank.read(small.path("bank")), test)
     export_run(small)
     packed = Packed(folder, _megabytes(small), run.metrics["measures"], shipped)
@@ -73,7 +69,7 @@ def pack_run(run: Run, folder: Path, advance: Advance = silent) -> Packed:
         raise RunError(
             f"{folder} holds {packed.megabytes:.1f} MB of weights; the limit is {LARGEST:g}"
         )
-    _describe(packed, run, data, len(texts), len(train.images))
+    _describe(packed, run, data, bank, len(train.images))
     return packed
 
 
@@ -82,7 +78,7 @@ def _megabytes(run: Run) -> float:
     return sum(file.stat().st_size for file in files) / 1e6
 
 
-def _describe(packed: Packed, run: Run, data: DataSpec, texts: int, photographs: int) -> None:
+def _describe(packed: Packed, run: Run, data: DataSpec, bank: Bank, photographs: int) -> None:
     """Write the recipe's row, the measures and the card of a packed run."""
     small, record, judged = Run(packed.folder), run.recipe_row, run.metrics
     # A path would reveal the machine it was made on.
@@ -90,18 +86,11 @@ def _describe(packed: Packed, run: Run, data: DataSpec, texts: int, photographs:
     shown = record["data"] | names | {"image": data.image, "text": data.text}
     write_json(small.path("recipe"), record | {"data": shown})
     write_json(small.path("metrics"), judged | {"measures": dict(packed.shipped)})
-    kept = {"megabytes": packed.megabytes, "texts": texts, "nearest": NEAREST, "weight": WEIGHT}
-    kept["photographs"] = photographs
+    kept = {"texts": len(bank.texts), "nearest": bank.nearest, "weight": bank.weight}
+    kept |= {"megabytes": packed.megabytes, "photographs": photographs}
     rows = {"as trained": packed.trained, "as shipped": packed.shipped}
     card = packed_card(small.config, shown, judged, kept, rows)
     write_atomic(small.path("card"), card.encode())
-
-
-def _some(texts: Float32[ndarray, "text dim"]) -> Float32[ndarray, "chosen dim"]:
-    """As many training texts as the bank holds, drawn with a fixed seed."""
-    if len(texts) <= TEXTS:
-        return texts
-    return texts[np.sort(np.random.default_rng(0).choice(len(texts), TEXTS, replace=False))]
 
 
 def _judged(matcher: Matcher, bank: Bank, dataset: Dataset) -> Measures:

@@ -29,9 +29,17 @@ from deixis.similarity.places.place_map import PlaceMap
 
 
 def judge_pointing(
-    run: Run, head: PlaceHead, split: str = "", corpus: str = "", advance: Advance = silent
+    run: Run,
+    head: PlaceHead,
+    split: str = "",
+    corpus: str = "",
+    advance: Advance = silent,
+    bank: Bank | None = None,
 ) -> PlacesResult:
-    """Every way to point at a split, added to the text score of a run (with its bank, if any)."""
+    """Every way to point at a split, added to the text score of a run.
+
+    That score is corrected by a bank: the given one, or the one the run carries, if any.
+    """
     dataset = run.dataset(split, corpus, advance)
     spec = replace(run.data, corpus=corpus or run.data.corpus, image=head.image, text=head.text)
     spec = replace(spec, parts_of=str(run) if head.own_parts else "")
@@ -46,7 +54,7 @@ def judge_pointing(
         head,
         dataset.corpus,
         read_groundings(whole.root, whole),
-        text_scores(run, dataset),
+        text_scores(run, dataset, bank),
         dataset_cells(head, cells),
         backbone,
     )
@@ -68,12 +76,16 @@ def judge_own_maps(
     return found, [dataset.corpus.path(image) for image in range(len(dataset.corpus.files))]
 
 
-def text_scores(run: Run, dataset: Dataset) -> Float[ndarray, "image text"]:
-    """Scores as search ranks by: pictures corrected where the run carries a bank."""
-    model, bank = run.matcher.model, run.path("bank")
+def text_scores(
+    run: Run, dataset: Dataset, bank: Bank | None = None
+) -> Float[ndarray, "image text"]:
+    """Scores as search ranks by: pictures corrected by a bank, or by the one the run carries."""
+    model, own = run.matcher.model, run.path("bank")
     scores = scores_of(model, dataset)
-    if not bank.is_file():
-        return scores
+    if bank is None:
+        if not own.is_file():
+            return scores
+        bank = Bank.read(own)
     images, _ = encode(model, dataset)
-    popular = Bank.read(bank).popularity(images.vectors[:, 0].numpy())
+    popular = bank.popularity(images.vectors[:, 0].numpy())
     return corrected(scores, popular, np.zeros(scores.shape[1], np.float32))
