@@ -156,11 +156,11 @@ def test_a_missing_manifest_is_a_true_sentence(library):
 def test_the_command_names_ranges_as_json_and_asks_for_attention(library, monkeypatch):
     monkeypatch.setattr(load_encoder, "load_encoder", fake)
     flip(generation(library) / "vectors.f32", 0)
-    done = CliRunner().invoke(app, ["verify", str(library), "--no-repair", "--json"])
+    done = CliRunner().invoke(app, ["verify", "-l", str(library), "--no-repair", "--json"])
     assert done.exit_code == 3, done.output
     damage = json.loads(done.stdout)["damages"][0]
     assert (damage["file"], damage["start"], damage["end"]) == ("vectors.f32", 0, WIDTH)
-    done = CliRunner().invoke(app, ["verify", str(library)])
+    done = CliRunner().invoke(app, ["verify", "-l", str(library)])
     assert done.exit_code == 0, done.output
     assert "repaired" in done.output
 

@@ -85,7 +85,7 @@ CASES: dict[str, tuple[list[str], str]] = {
     "explain": (["@library", "@pictures/0.png", "a red ball"], "words"),
     "search": (["a red ball", "-l", "@library"], "hits"),
     "status": (["-l", "@library"], "problems"),
-    "verify": (["@library"], "damages"),
+    "verify": (["--library", "@library"], "damages"),
     "export": ([f"@{SECOND}"], "folder"),
 }
 

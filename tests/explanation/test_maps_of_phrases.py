@@ -98,8 +98,8 @@ def test_shares_of_strokes_are_what_the_ranking_loses_without_them(run, picture)
 
 def test_the_command_says_where_phrases_are_and_how_often_that_is_right(run, picture, tmp_path):
     found = explain_file(str(run), picture, TEXT, tmp_path / "why.png")
-    first, dog, man = place_lines(found, TEXT)
-    assert "81.2 %" in first and dog.endswith("dog") and man.endswith("man")
+    _, dog, man, judged = place_lines(found, TEXT)
+    assert "81.2 %" in judged and dog.endswith("dog") and man.endswith("man")
     with Image.open(picture) as before, Image.open(tmp_path / "why.png") as after:
         assert after.height >= 2 * before.height, "a panel per phrase"
 
@@ -117,3 +117,16 @@ def test_a_drawing_that_cannot_be_written_leaves_the_old_one(run, picture, tmp_p
     assert (tmp_path / "why.png").read_bytes() == b"old"
     with pytest.raises(DataError, match=r"is not the name of a picture file; call it .*why.png"):
         explain_file(str(run), picture, TEXT, tmp_path / "why.txt")
+
+
+def test_a_drawing_shows_what_pointing_adds(run, picture, tmp_path):
+    asked = [Query(text=TEXT), Query(text=TEXT, drawing=drawing_at(TEXT, {"a dog": LEFT}))]
+    names = [tmp_path / "words.png", tmp_path / "pointed.png"]
+    for query, name in zip(asked, names, strict=True):
+        explain_file(str(run), picture, query, name)
+    words, pointed = (np.asarray(Image.open(name).convert("L")) < 128 for name in names)
+    beside = words.shape[1] - 300  # where bars are, right of the panels
+    below = (len(TEXT.split()) + 1) * 24 + 6
+    assert (
+        pointed[below : below + 24, beside:].any() and not words[below : below + 24, beside:].any()
+    )

@@ -7,13 +7,13 @@ import typer
 
 from deixis.cli.command import app
 from deixis.cli.shared.exit_codes import end
-from deixis.cli.shared.options import Json
+from deixis.cli.shared.options import Json, LibraryFolder
 from deixis.cli.shared.printing import print_json, say
 
 
 @app.command()
 def verify(
-    library: Annotated[Path, typer.Argument(help="The library's folder.")] = Path("library"),
+    library: LibraryFolder = Path("library"),
     repair: Annotated[
         bool, typer.Option(help="Compute damaged parts again from the pictures.")
     ] = True,

@@ -51,12 +51,14 @@ def stroke_lines(found: Explanation, query: Query) -> Iterator[str]:
 def place_lines(found: Explanation, text: str) -> Iterator[str]:
     """The lines that describe an explanation's places."""
     if found.maps:
-        judged = "not measured" if found.game is None else f"{found.game:.1f} %"
-        yield f"where each phrase is, if it is there (peak in the box people drew: {judged})"
+        yield "where each phrase is, if it is there"
         for one in found.maps:
             x, y = peaks(one.cells)
             said = "something" if one.span is None else text[slice(*one.span)]
             yield f"  x {x:.2f}, y {y:.2f}  {said}"
+        if found.game is not None:
+            right = f"{found.game:.1f} %"
+            yield f"on test photographs {right} of such places lie in the box that people drew"
     elif len(found.places):
         yield "places that add most"
         for place in found.places.argsort()[::-1][:3]:

@@ -6,6 +6,7 @@ from numpy import ndarray
 from PIL import Image, ImageDraw, ImageFont
 
 from deixis.explanation.attribution import Explanation
+from deixis.explanation.maps_of_phrases import PhraseMap
 from deixis.features.places.cell_grid import SIDE
 
 LINE, BAR = 24, 220  # pixels: height of a word's line, length of the longest bar
@@ -18,18 +19,16 @@ def explanation_picture(found: Explanation, text: str, picture: Image.Image) -> 
     A model with a place head shows one copy of the picture per phrase; a model with regions those
     that raise the score; a model of whole pictures has no places to show.
     """
-    shown = _panels(found, text, picture.convert("RGB"))
-    height = max(shown.height, LINE * (len(found.spans) + 2))
+    shown, shares = _panels(found, text, picture.convert("RGB")), _shares(found, text)
+    height = max(shown.height, LINE * (len(shares) + 2))
     out = Image.new("RGB", (shown.width + BAR + 200, height), PAPER)
     out.paste(shown, (0, 0))
     pen, left = ImageDraw.Draw(out), shown.width + 16
     pen.text((left, 4), f"score {found.score:.3f}", INK, ImageFont.load_default(16))
-    most = max(float(np.abs(found.words).max(initial=0.0)), 1e-9)
-    for line, ((start, end), share) in enumerate(
-        zip(found.spans, found.words.tolist(), strict=True), 1
-    ):
+    most = max(1e-9, *(abs(share) for _, share in shares))
+    for line, (name, share) in enumerate(shares, 1):
         top = line * LINE + 8
-        pen.text((left, top), text[start:end][:18], INK, ImageFont.load_default(14))
+        pen.text((left, top), name[:18], INK, ImageFont.load_default(14))
         bar = (
             left + 140,
             top + 3,
@@ -41,6 +40,22 @@ def explanation_picture(found: Explanation, text: str, picture: Image.Image) -> 
     return out
 
 
+def _shares(found: Explanation, text: str) -> list[tuple[str, float]]:
+    """What each word adds, then what pointing at each phrase adds."""
+    words = [
+        (text[slice(*span)], share)
+        for span, share in zip(found.spans, found.words.tolist(), strict=True)
+    ]
+    places = [
+        ("pointing: " + _said(one, text), one.share) for one in found.maps if one.share is not None
+    ]
+    return [*words, *places]
+
+
+def _said(one: PhraseMap, text: str) -> str:
+    return "something" if one.span is None else text[slice(*one.span)]
+
+
 def _panels(found: Explanation, text: str, picture: Image.Image) -> Image.Image:
     if not found.maps:
         return _heated(picture, _region_heat(found, picture)) if len(found.boxes) else picture
@@ -48,8 +63,7 @@ def _panels(found: Explanation, text: str, picture: Image.Image) -> Image.Image:
     pen = ImageDraw.Draw(out)
     for place, one in enumerate(found.maps):
         top = place * (picture.height + LINE)
-        said = "something" if one.span is None else text[slice(*one.span)]
-        pen.text((4, top + 4), said, INK, ImageFont.load_default(14))
+        pen.text((4, top + 4), _said(one, text), INK, ImageFont.load_default(14))
         out.paste(_heated(picture, _cell_heat(one.cells, picture)), (0, top + LINE))
     return out
 

@@ -18,7 +18,7 @@ from made_library import made_library
         ("search", "--image", b"\xff.png"),
         ("serve", "--token", b"\xff0123456789abcdef"),
         ("serve", "--host", b"\xff", "--token", "0123456789abcdef"),
-        ("verify", b"\xff"),
+        ("verify", "--library", b"\xff"),
     ],
     ids=lambda arguments: b" ".join(map(os.fsencode, arguments)).decode(errors="replace"),
 )

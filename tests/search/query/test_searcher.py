@@ -194,3 +194,12 @@ def test_sums_over_words_are_judged_per_word_however_long_a_text_is(tmp_path, te
         assert searcher.search(Query(text=text)).hits[0].band == "confident"
         for nothing in ("plim", "plim plam pollo gorp fenwick dralla nuvvit srekk"):
             assert searcher.search(Query(text=nothing)).hits[0].band == "rest"
+
+
+def test_where_nothing_can_be_found_a_note_says_why(library, encoder, tmp_path):
+    nowhere = Query.of("a dog", where="path:nowhere")
+    (note,) = Searcher(encoder, library).search(nowhere).notes
+    assert note.text == "no picture passes the filter"
+    with LibraryStore.open_or_create(tmp_path / "empty", encoder) as empty:
+        (note,) = Searcher(encoder, empty).search(Query(text="a dog")).notes
+    assert note.text == "the library has no pictures yet"

@@ -106,7 +106,7 @@ class Generation:
         if rows < end:
             raise SearchError(
                 f"{self.folder / VECTORS} holds {rows} rows, its manifest names {end}; to encode "
-                f"the lost ones again: deixis verify {self.folder.parent}"
+                f"the lost ones again: deixis verify --library {self.folder.parent}"
             )
         if end == 0:
             return np.zeros((0, self.header.dim), dtype=np.float32)
@@ -127,7 +127,7 @@ class Generation:
             ):
                 raise SearchError(
                     f"{self.folder / VECTORS} is damaged at row {content.row}; to find every "
-                    f"damaged row and encode it again: deixis verify {self.folder.parent}"
+                    f"damaged row and encode it again: deixis verify --library {self.folder.parent}"
                 )
 
     def repair(self) -> None:

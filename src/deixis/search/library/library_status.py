@@ -35,7 +35,9 @@ class LibraryStatus:
     @property
     def summary(self) -> str:
         """One line for people."""
-        return f"{self.folder}: {self.items} pictures in {self.files} files; model {self.source}"
+        pictures = "1 picture" if self.items == 1 else f"{self.items} pictures"
+        files = "1 file" if self.files == 1 else f"{self.files} files"
+        return f"{self.folder}: {pictures} in {files}; model {self.source}"
 
     @property
     def needs_attention(self) -> bool:

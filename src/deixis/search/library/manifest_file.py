@@ -133,5 +133,6 @@ def _for_reading(path: Path) -> sqlite3.Connection:
 def _damaged(path: Path, error: sqlite3.DatabaseError) -> SearchError:
     library = path.parent.parent
     return DamagedManifestError(
-        f"{path} cannot be read ({error}); `deixis verify {library}` says which bytes are damaged"
+        f"{path} cannot be read ({error}); `deixis verify --library {library}` says which bytes "
+        "are damaged"
     )

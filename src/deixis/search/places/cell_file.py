@@ -76,7 +76,7 @@ class CellFile:
         if wrong:
             raise SearchError(
                 f"{self.path} is damaged at slot {wrong[0].slot}; to find every damaged record "
-                f"and encode it again: deixis verify {self.path.parent.parent}"
+                f"and encode it again: deixis verify --library {self.path.parent.parent}"
             )
 
     def _packed(self, cells: StoredCells) -> bytes:

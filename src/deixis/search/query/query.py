@@ -29,7 +29,12 @@ from deixis.search.query.whole_characters import require_whole
 # How much a hit stands out: above what senseless queries reach, among it, or below.
 Band = Literal["confident", "maybe", "rest"]
 NoteCode = Literal[
-    "nothing_fits", "places_missing", "trace_not_aligned", "trace_not_read", "trace_too_wide"
+    "nothing_fits",
+    "nothing_passes",
+    "places_missing",
+    "trace_not_aligned",
+    "trace_not_read",
+    "trace_too_wide",
 ]
 LATEST = 1e6  # seconds, either way, a pointer sample or a spoken word may lie from zero
 MOST_TIMED = 1_000  # words with times; finding each in the text takes time

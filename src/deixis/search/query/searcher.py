@@ -25,6 +25,8 @@ NOT_READ = Note(
     "trace_not_read", "this model does not read traces: the text alone was searched for"
 )
 NOTHING_FITS = Note("nothing_fits", "nothing here seems to fit: these are only the closest")
+NOTHING_PASSES = Note("nothing_passes", "no picture passes the filter")
+EMPTY = Note("nothing_passes", "the library has no pictures yet")
 
 
 class Searcher:
@@ -118,7 +120,7 @@ class Searcher:
                 tuple(hits),
                 candidates.allowed,
                 candidates.text_order[: query.k] or self._text_order(query, asked[place], where),
-                (*asked[place].notes, *self._notes(query, hits), *_unplaced(candidates)),
+                (*asked[place].notes, *self._notes(query, hits), *_absent(query, candidates)),
                 candidates.coverage,
             )
         return answers
@@ -204,7 +206,10 @@ class Searcher:
         return Calibration(samples / units[:, None], reached, maybe)
 
 
-def _unplaced(found: Candidates) -> list[Note]:
+def _absent(query: Query, found: Candidates) -> list[Note]:
+    """What is missing: pictures to search, or the places of some."""
+    if not found.allowed and found.coverage is None:
+        return [EMPTY if query.where is None else NOTHING_PASSES]
     if not found.unplaced:
         return []
     text = f"{found.unplaced} pictures have no places yet and were ordered by the text; index again"

@@ -26,7 +26,7 @@ PIXEL_BYTES = 160_000_000  # the same for the pixels of one picture
 HANDED_ON = 4_000_000  # pixels of what the server gets
 CPU = 8  # seconds of the processor one picture may take
 LOWER = 5  # niceness: searches go first, but a busy machine must not starve a decoder
-MODES = {"1": 5, "L": 1, "P": 9, "RGB": 4, "CMYK": 8, "YCbCr": 8, "I;16": 8}  # bytes a pixel
+MODES = {"1": 5, "L": 1, "P": 9, "RGB": 4, "CMYK": 8, "YCbCr": 8, "I;16": 8}  # bytes per pixel
 WIDEST = 8  # of any other mode, transparent ones among them: two copies of four channels
 
 

@@ -1,7 +1,7 @@
 // The library itself, before anything is asked: newest first or by folder, as far as one scrolls.
 
 import { browse, examples } from "./api.js";
-import { empty } from "./results.js";
+import { nothing } from "./results.js";
 import { card, make, nameOf, rows } from "./rows.js";
 
 const PAGE = 60;
@@ -25,8 +25,7 @@ export class LibraryView {
     this.button.addEventListener("click", () => this.#more());
     this.section.replaceChildren(this.#top(), this.body, this.button);
     this.#add(first.pictures);
-    if (!this.hits.length) this.body.append(empty(...(where ? ["No picture passes the filter", "Try a wider one."]
-      : ["Say what, point where", "Type a few words; draw on the canvas where each thing is. Drop a picture to search by it."])));
+    if (!this.hits.length) this.body.append(nothing(Boolean(where)));
     this.watch.disconnect();
     this.watch.observe(this.button);
     return [...this.headings.values()].reduce((sum, count) => sum + count, 0);

@@ -78,7 +78,7 @@ async function answer(own) {
   const found = await request(query, own.signal);
   if (own.signal.aborted) return;
   library.hide();
-  render(results, found, strokes, (place) => detail.open(found, place, query, strokes));
+  render(results, found, { strokes, filtered: Boolean(where.value.trim()), open: (place) => detail.open(found, place, query, strokes) });
   shown = { query, found };
   take.hidden = !found.hits.length;
   summarise(found, performance.now() - started);
@@ -149,7 +149,7 @@ function summarise(found, milliseconds) {
     examples: examples.items, unwanted, where: where.value.trim(), reads: about?.reads_traces ?? true,
   });
   const all = (found.searched.rows ?? found.searched).toLocaleString();
-  const notes = found.notes.filter((note) => note.code !== "nothing_fits").map((note) => note.text);
+  const notes = found.notes.filter((note) => !note.code.startsWith("nothing_")).map((note) => note.text);
   if (isPlaceAlone()) notes.unshift(PLACE_ALONE);
   say([`${understood}.`, `${found.hits.length.toLocaleString()} of ${all} pictures in ${Math.round(milliseconds)} ms`, ...notes].join(" · "), notes.length > 0);
   document.title = words.text.trim() ? `${words.text.trim()} · deixis` : "deixis";

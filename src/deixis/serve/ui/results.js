@@ -23,7 +23,7 @@ function cardOf(hit, place, { found, strokes, open }) {
 }
 
 /** Fill the section. */
-export function render(section, found, strokes, open) {
+export function render(section, found, { strokes, filtered, open }) {
   const cards = (hits) => rows(hits.map((hit) => cardOf(hit, found.hits.indexOf(hit), { found, strokes, open })));
   const of = (band) => found.hits.filter((hit) => hit.band === band);
   const [confident, maybe, rest] = ["confident", "maybe", "rest"].map(of);
@@ -37,9 +37,13 @@ export function render(section, found, strokes, open) {
     if (!parts.length) parts.push(empty("Nothing here seems to fit", "No picture scores above what senseless words reach. The closest are below."));
     parts.push(fold);
   }
-  if (!found.hits.length) parts.push(empty("No picture passes the filter", "Try a wider one."));
+  if (!found.hits.length) parts.push(nothing(filtered));
   section.replaceChildren(...parts);
 }
 
-export const empty = (title, text) =>
+const empty = (title, text) =>
   make("p", { className: "empty" }, make("strong", { textContent: title }), text);
+
+/** What stands where no picture can. */
+export const nothing = (filtered) => filtered ? empty("No picture passes the filter", "Try a wider one.")
+  : empty("There are no pictures yet", "Index a folder; they appear here as soon as they are read.");
