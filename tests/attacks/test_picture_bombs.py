@@ -129,7 +129,10 @@ def test_what_takes_too_long_is_killed_and_the_next_is_opened():
         pool.stop()
 
 
-@pytest.mark.parametrize(("mode", "side", "kind"), [("RGBA", 4400, "WEBP"), ("RGB", 6300, "AVIF")])
+@pytest.mark.parametrize(
+    ("mode", "side", "kind"),
+    [("RGBA", 4400, "WEBP"), ("RGB", 6300, "AVIF"), ("RGB", (1, 5_000_000), "PNG")],
+)
 def test_a_decoder_that_needs_more_memory_than_it_may_have_says_so(pool, mode, side, kind):
     with pytest.raises(DataError, match="needs more than 224 MB"):
         pool.open(bomb(mode, side, kind), PictureForm()).result()

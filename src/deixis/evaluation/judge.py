@@ -29,9 +29,7 @@ def scores_of(model: Model, dataset: Dataset) -> Float[ndarray, "image text"]:
     return score_matrix(model.similarity, images, texts).cpu().numpy()
 
 
-def scores_in_folds(
-    model: Model, dataset: Dataset, folds: int = 5
-) -> Float[ndarray, "image text"]:
+def scores_in_folds(model: Model, dataset: Dataset, folds: int = 5) -> Float[ndarray, "image text"]:
     """Score the images of each fold with the fold's own texts; zero elsewhere, where nobody looks.
 
     Of five folds that is a fifth of all pairs, which counts where a pair costs a cross-attention.

@@ -57,7 +57,7 @@ def _reduced(file: Image.Image, factor: int) -> Image.Image:
 def prepared(content: bytes, wanted: dict[str, Any]) -> bytes:
     """A picture as requested: a part of it, of limited size, in one of two formats."""
     try:
-        picture = bounded_picture(content, wanted["side"])
+        return _handed_on(bounded_picture(content, wanted["side"]), wanted)
     except DataError:
         raise
     except MemoryError as error:
@@ -68,6 +68,10 @@ def prepared(content: bytes, wanted: dict[str, Any]) -> bytes:
         if "memory" in str(error).lower():  # those of AVIF and HEIC have errors of their own
             raise DataError(f"{NAME} needs more than {MEMORY / 1e6:.0f} MB to open") from error
         raise DataError(f"{NAME} is damaged ({error})") from error
+
+
+def _handed_on(picture: Image.Image, wanted: dict[str, Any]) -> bytes:
+    """What the server gets of an opened picture."""
     if wanted["crop"] is not None:
         picture = _part(picture, wanted["crop"])
     if wanted["largest"]:
@@ -140,7 +144,7 @@ def main(requests: IO[bytes], answers: IO[bytes]) -> None:
         grant_time()
         try:
             write_message(answers, {"ok": True}, prepared(content, wanted))
-        except (DataError, MemoryError) as error:
+        except DataError as error:
             write_message(answers, {"ok": False, "reason": str(error)}, b"")
 
 
