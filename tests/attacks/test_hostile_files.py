@@ -4,6 +4,7 @@ import io
 import json
 import os
 import subprocess
+import threading
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from deixis.errors import SearchError
 from deixis.scale import encode_shard, index_shards
 from deixis.scale.engine import LocalEngine
 from deixis.scale.store import FolderStore, SilentStoreError
+from deixis.search.library import indexing
 from deixis.search.library.library_store import LibraryStore
 from fake_encoder import FakeEncoder
 
@@ -161,6 +163,36 @@ def test_a_name_that_is_not_utf_8_and_a_link_to_nowhere_are_outcomes(index, fold
         "its name is not UTF-8; rename it",
         "not a regular file",
     ]
+
+
+def test_a_picture_that_becomes_a_pipe_after_it_was_listed_is_not_waited_for(
+    index, folder, tmp_path, monkeypatch
+):
+    swapped = folder / "1.png"
+
+    def swap():
+        if swapped.is_file():
+            swapped.unlink()
+            os.mkfifo(swapped)
+
+    def scan(paths, real=indexing.scan):
+        found = real(paths)
+        swap()
+        return found
+
+    def listed(self, *asked, real=FolderStore.list, **more):
+        found = list(real(self, *asked, **more))
+        swap()
+        return iter(found)
+
+    monkeypatch.setattr(indexing, "scan", scan)
+    monkeypatch.setattr(FolderStore, "list", listed)
+    # Whoever does wait reads an empty file after a while, and says something else of it.
+    late = threading.Timer(60, lambda: os.close(os.open(swapped, os.O_WRONLY | os.O_NONBLOCK)))
+    late.start()
+    found = index(folder, tmp_path)
+    late.cancel()
+    assert (found.sound, found.broken) == (2, {str(swapped): "not a regular file"})
 
 
 @pytest.mark.parametrize("error", [PermissionError(13, "Permission denied"), SearchError("no")])

@@ -19,7 +19,7 @@ from filelock import FileLock
 
 from deixis.errors import SearchError
 from deixis.extras import need
-from deixis.files import make_folder, sync
+from deixis.files import make_folder, open_regular, sync
 from deixis.search.library.pictures.folder_scan import reason_of
 
 PART = ".part"  # ends the name of a file that is still being written
@@ -85,7 +85,8 @@ class FolderStore:
     def read(self, name: str) -> bytes:
         """The content of a file."""
         try:
-            return self._path(name).read_bytes()
+            with open_regular(self._path(name)) as file:
+                return file.read()
         except FileNotFoundError as error:
             raise MissingObjectError(name, self.url) from error
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from deixis.features.store.picture_formats import PICTURE_TYPES
+from deixis.files import open_regular
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +63,8 @@ def lies_in(path: str, places: Container[str]) -> bool:
 
 
 def content_hash(path: str) -> str:
-    """A hash of a file's content, whatever its name."""
-    with open(path, "rb") as file:
+    """A hash of a file's content, whatever its name; it may be another file than was scanned."""
+    with open_regular(path) as file:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
