@@ -13,8 +13,9 @@ import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from deixis.errors import DeixisError
 
@@ -154,7 +155,7 @@ def parse_json(content: str | bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def open_regular(path: str | Path) -> BinaryIO:
+def open_regular(path: str | Path) -> BufferedReader:
     """Open a file to read it; what may have no end, such as a pipe or a device, is an OSError."""
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     file = os.fdopen(os.open(path, flags), "rb")

@@ -92,6 +92,37 @@ def test_some_damage_is_found_when_a_library_is_opened(library):
         search(library)
 
 
+@pytest.mark.parametrize("number", ["nan", "inf"])
+def test_a_row_of_no_numbers_that_opening_does_not_see_spoils_no_search_in_silence(library, number):
+    vectors = generation(library) / "vectors.f32"
+    with LibraryStore(library) as opened:
+        searcher = Searcher(FakeEncoder(), opened)
+        with vectors.open("r+b") as file:
+            file.seek(7 * WIDTH)
+            file.write(np.full(8, float(number), "<f4").tobytes())
+        with pytest.raises(SearchError, match="is damaged at row 7; .* deixis verify"):
+            searcher.search(Query(text="a", k=3))
+    assert verify(library, fake).damages[0].repaired
+    assert len(search(library)) == 40
+
+
+def test_rows_of_no_numbers_that_no_picture_uses_are_damage_too(library):
+    (library.parent / "pictures" / "07.png").unlink()
+    with LibraryStore(library) as opened:
+        opened.add([library.parent / "pictures"], FakeEncoder())
+    vectors = generation(library) / "vectors.f32"
+    with vectors.open("r+b") as file:
+        file.seek(7 * WIDTH)
+        file.write(np.full(8, np.nan, "<f4").tobytes())
+    with pytest.raises(SearchError, match="is damaged at row 7"):
+        search(library)
+    (found,) = verify(library).damages
+    assert (found.start, found.end, found.repaired) == (7 * WIDTH, 8 * WIDTH, False)
+    assert verify(library, fake).damages[0].repaired
+    assert not verify(library).damages
+    assert len(search(library)) == 39
+
+
 def test_a_damaged_manifest_and_header_are_placed(library):
     manifest, header = generation(library) / "manifest.sqlite", generation(library) / "header.json"
     flip(manifest, manifest.stat().st_size - 50)

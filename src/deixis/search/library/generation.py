@@ -125,10 +125,7 @@ class Generation:
             if content.hash in known and known[content.hash] != checksum_of(
                 vectors[content.row : content.end]
             ):
-                raise SearchError(
-                    f"{self.folder / VECTORS} is damaged at row {content.row}; to find every "
-                    f"damaged row and encode it again: deixis verify --library {self.folder.parent}"
-                )
+                raise damaged_row(self.folder, content.row)
 
     def repair(self) -> None:
         """Forget contents whose vectors are lost, so that they are encoded again."""
@@ -184,6 +181,14 @@ class Generation:
             file.flush()
             os.fsync(file.fileno())
         return placed
+
+
+def damaged_row(folder: Path, row: int) -> SearchError:
+    """The refusal of vectors of which one is not what was written."""
+    return SearchError(
+        f"{folder / VECTORS} is damaged at row {row}; to find every damaged row and encode it "
+        f"again: deixis verify --library {folder.parent}"
+    )
 
 
 def checksum_of(vectors: Float32[ndarray, "_ dim"]) -> str:

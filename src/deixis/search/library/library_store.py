@@ -127,7 +127,13 @@ class LibraryStore:
             # Eight-bit copies were made from these vectors; they are made again when next needed.
             shutil.rmtree(self.generation.folder / COPIES, ignore_errors=True)
             self._bring_in_line([file for file in files if file.exists()], encoder, silent)
+            self._compact()  # the damaged rows may hold what is no number, which spoils a scan
             return set(names) <= set(self.generation.manifest.contents())
+
+    def compact(self) -> None:
+        """Leave rows behind that no picture uses any more."""
+        with self.writing():
+            self._compact()
 
     def _bring_in_line(
         self, paths: Iterable[Path], encoder: SearchEncoder, on_file: OnFile

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from deixis.errors import SearchError
 from deixis.files import locked, write_atomic
@@ -29,6 +30,7 @@ from deixis.search.library.manifest_file import DamagedManifestError
 from deixis.search.library.seal import HEADER, MANIFEST, merged, read_seal
 from deixis.search.places.cell_file import CellFile
 from deixis.search.places.cell_table import CellSlot
+from deixis.shapes import Float32
 
 LoadEncoder = Callable[[str], SearchEncoder]
 
@@ -88,7 +90,7 @@ def verify(folder: Path, load: LoadEncoder | None = None) -> Verification:
     models = _models(found.header.source)
     damages += found.faults + _copies(generation, repair) + models
     sound = not models and not found.faults  # a damaged model encodes nothing
-    repaired = load is not None and sound and _encoded_anew(folder, found.names, load)
+    repaired = load is not None and sound and _encoded_anew(folder, found, load)
     damages += found.ranges(repaired)
     compared = found.pictures - found.uncovered
     return Verification(str(folder), found.pictures, compared, tuple(damages), tuple(notes))
@@ -103,6 +105,7 @@ class _Compared:
     pictures: int
     uncovered: int  # pictures without a checksum
     lost: list[ContentRows]
+    spoilt: list[ContentRows]
     places: CellFile | None
     wrong: list[CellSlot]
 
@@ -114,7 +117,11 @@ class _Compared:
     def ranges(self, repaired: bool) -> list[Damage]:
         """Damaged vectors and cells."""
         cells = [] if self.places is None else _cell_ranges(self.places, self.wrong, repaired)
-        return _ranges(self.lost, self.header.dim, repaired) + cells
+        unused = [
+            Damage(VECTORS, *place, "rows that no picture uses, of what is no number", repaired)
+            for place in _places(self.spoilt, self.header.dim)
+        ]
+        return _ranges(self.lost, self.header.dim, repaired) + unused + cells
 
 
 def _compared(folder: Path) -> _Compared:
@@ -123,30 +130,50 @@ def _compared(folder: Path) -> _Compared:
         faults = [_whole(folder / MANIFEST, fault) for fault in opened.manifest.faults()]
         contents, known = opened.manifest.live(), opened.manifest.checksums()
         lost = damaged_contents(opened, contents, known)
+        spoilt = spoilt_rows(opened, contents)
         places, cells = opened.cells, opened.manifest.cells.of(opened.header.places)
         wrong = [] if places is None else places.damaged(cells)
     finally:
         opened.close()
     uncovered = sum(content.hash not in known for content in contents)
-    return _Compared(opened.header, faults, len(contents), uncovered, lost, places, wrong)
+    return _Compared(opened.header, faults, len(contents), uncovered, lost, spoilt, places, wrong)
 
 
 def damaged_contents(
     generation: Generation, contents: list[ContentRows], known: dict[str, str]
 ) -> list[ContentRows]:
     """The contents whose vectors are missing or not what was written."""
-    dim, rows = generation.header.dim, generation.stored_rows()
-    path = generation.folder / VECTORS
-    stored = np.memmap(path, "<f4", "r", shape=(rows, dim)) if rows else np.zeros((0, dim), "<f4")
+    stored = _stored(generation)
     return [
         content
         for content in contents
-        if content.end > rows
+        if content.end > len(stored)
         or (
             content.hash in known
             and checksum_of(np.asarray(stored[content.row : content.end])) != known[content.hash]
         )
     ]
+
+
+def spoilt_rows(generation: Generation, contents: list[ContentRows]) -> list[ContentRows]:
+    """Rows that no content owns and that hold what is no number: they spoil every scan."""
+    stored = _stored(generation)[: generation.manifest.end()]
+    owned = np.zeros(len(stored), dtype=bool)
+    for content in contents:
+        owned[content.row : content.end] = True
+    return [
+        ContentRows("", row, 1)
+        for row in np.flatnonzero(~owned).tolist()
+        if not np.isfinite(stored[row]).all()
+    ]
+
+
+def _stored(generation: Generation) -> Float32[ndarray, "row dim"]:
+    """Every row there is, mapped and not read."""
+    dim, rows = generation.header.dim, generation.stored_rows()
+    if not rows:
+        return np.zeros((0, dim), np.float32)
+    return np.asarray(np.memmap(generation.folder / VECTORS, "<f4", "r", shape=(rows, dim)))
 
 
 def _require_writable(*folders: Path) -> None:
@@ -207,9 +234,12 @@ def _models(source: str) -> list[Damage]:
 
 
 def _ranges(lost: list[ContentRows], dim: int, repaired: bool) -> list[Damage]:
+    return [_damage(VECTORS, "vectors", place, repaired) for place in _places(lost, dim)]
+
+
+def _places(rows: list[ContentRows], dim: int) -> list[tuple[int, int]]:
     width = 4 * dim
-    ranges = merged([(content.row * width, content.end * width) for content in lost])
-    return [_damage(VECTORS, "vectors", place, repaired) for place in ranges]
+    return merged([(content.row * width, content.end * width) for content in rows])
 
 
 def _cell_ranges(file: CellFile, wrong: list[CellSlot], repaired: bool) -> list[Damage]:
@@ -223,8 +253,11 @@ def _damage(file: str, what: str, place: tuple[int, int], repaired: bool) -> Dam
     return Damage(file, *place, reason, repaired)
 
 
-def _encoded_anew(folder: Path, names: list[str], load: LoadEncoder) -> bool:
-    if not names:
+def _encoded_anew(folder: Path, found: _Compared, load: LoadEncoder) -> bool:
+    if not found.names and not found.spoilt:
         return False
     with LibraryStore(folder) as library:
-        return library.encode_anew(names, load(library.header.source))
+        if found.names:
+            return library.encode_anew(found.names, load(library.header.source))
+        library.compact()
+        return True

@@ -13,6 +13,7 @@ from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.index.ivf import FILE, Ivf
 from deixis.search.index.ranking import Ranking, SingleRanking
 from deixis.search.index.two_stage import TwoStageRanking
+from deixis.search.library.generation import damaged_row
 from deixis.search.library.library_store import LibraryStore
 from deixis.search.library.manifest_file import damage_reported
 from deixis.search.places.place_ranking import PlaceRanking, RecalledRows, recall_depth
@@ -21,6 +22,7 @@ from deixis.search.query.encode_queries import EncodedQuery, Vectors
 from deixis.search.query.filters import Filter
 from deixis.shapes import Bool, Float32, Int64
 
+BLOCK = 16_384  # rows looked through at once
 MIXED = 500  # pictures that each wanted part of a mixture of sets proposes
 Engine = Literal["exact", "ivf"]  # how single vectors are recalled
 
@@ -40,7 +42,7 @@ class LibraryCandidates:
         folder = self._folder
         self._manifest = library.generation.manifest
         first, parts = self._manifest.live_rows()
-        vectors = library.generation.vectors()
+        vectors = self._vectors = library.generation.vectors()
         self._places = PlaceRanking(library.generation, len(vectors), encoder.places)
         self._live = np.zeros(len(vectors), dtype=bool)
         self._live[first] = True
@@ -77,7 +79,7 @@ class LibraryCandidates:
         allowed = self._allowed(where)
         passed = int(allowed.sum())
         depth = max(k, recall_depth(passed)) if any(one.pointed for one in asked) else k
-        found = self._best(asked, depth, allowed)
+        found = self._found(asked, depth, allowed)
         with damage_reported(self._folder):
             return [
                 self._candidates(one, RecalledRows(rows, scores), k, passed)
@@ -95,6 +97,26 @@ class LibraryCandidates:
         found, unplaced = self._places.reordered(asked.pointed, found)
         described = self._described(asked, found.rows[:k], found.scores[:k])
         return Candidates(described, passed, unplaced=unplaced, text_order=by_text)
+
+    def _found(
+        self, asked: Sequence[EncodedQuery], k: int, allowed: Bool[ndarray, " all"]
+    ) -> Neighbours:
+        """What is found; damage that makes numbers infinite, or none, spoils every search."""
+        try:
+            with np.errstate(invalid="ignore"):
+                found = self._best(asked, k, allowed)
+        except ValueError as error:  # of numpy: there is no smallest among numbers that are none
+            self._refuse_damaged(error)
+            raise
+        if not np.isfinite(found.scores).all():
+            self._refuse_damaged(None)
+        return found
+
+    def _refuse_damaged(self, error: Exception | None) -> None:
+        for first in range(0, len(self._vectors), BLOCK):
+            wrong = ~np.isfinite(self._vectors[first : first + BLOCK]).all(axis=1)
+            if wrong.any():
+                raise damaged_row(self._folder, first + int(wrong.argmax())) from error
 
     def _best(
         self, asked: Sequence[EncodedQuery], k: int, allowed: Bool[ndarray, " all"]
