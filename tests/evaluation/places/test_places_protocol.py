@@ -1,5 +1,6 @@
 """The protocol on made pictures whose things lie where the boxes say."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +14,14 @@ from deixis.evaluation.places.drawn_regions import drawn_regions, mirror_regions
 from deixis.evaluation.places.places_result import gain_over, line_of
 from deixis.evaluation.places.pointed_retrieval import PointedRetrieval
 from deixis.evaluation.places.pointed_texts import PointedTexts
-from deixis.evaluation.places.pointing_game import mirrored_twins, own_maps, pointing_game
-from deixis.features.places.cell_grid import CELLS
+from deixis.evaluation.places.pointing_game import (
+    mean_gains,
+    mirrored_twins,
+    own_maps,
+    pointing_game,
+    score_gains,
+)
+from deixis.features.places.cell_grid import CELLS, SIDE
 from deixis.features.places.pointed_region import region_of_boxes
 from deixis.similarity.places.place_score import PlaceScore
 
@@ -96,8 +103,25 @@ def test_maps_that_lie_on_the_things_win_the_pointing_game(made):
 def test_right_maps_know_a_picture_from_its_mirror_image(made):
     maps = own_maps(made.asked, made.cells, made.phrases)
     regions = drawn_regions(made.asked)["σ = 0"]
-    assert mirrored_twins(made.asked, maps, regions) == {"phrase": 100, "text": 100}
-    assert mirrored_twins(made.asked, maps, mirror_regions(regions))["phrase"] < 5
+    for gains in (mean_gains(maps, regions), score_gains(maps, regions, made.score)):
+        assert mirrored_twins(made.asked, gains) == {"phrase": 100, "text": 100}
+    for wrong in (mean_gains(maps, mirror_regions(regions)), -gains):
+        assert mirrored_twins(made.asked, wrong)["phrase"] < 5
+
+
+def test_twins_are_compared_by_the_score_that_ranks(made):
+    maps = np.random.default_rng(1).normal(size=(len(made.phrases), CELLS)).astype(np.float32)
+    regions = drawn_regions(made.asked)["σ = 0.05"]
+    gains = score_gains(maps, regions, made.score)
+    turned = maps.reshape(-1, SIDE, SIDE)[:, :, ::-1].reshape(maps.shape)
+    for row in (0, len(maps) - 1):
+        pictures = np.stack([maps[row], turned[row]])[:, :, None]  # cells along the phrase
+        own, other = made.score(pictures, np.ones((1, 1), np.float32), regions[row : row + 1])[:, 0]
+        assert gains[row] == pytest.approx(own - other, abs=1e-4)
+    # Without moves and with one phrase, score and mean say the same.
+    still = replace(made.score, spread=0.0)
+    same = (score_gains(maps, regions, still) > 0) == (mean_gains(maps, regions) > 0)
+    assert same.all()
 
 
 def test_a_gain_is_paired_and_its_interval_holds_it():

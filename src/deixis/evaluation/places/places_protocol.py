@@ -10,7 +10,13 @@ from deixis.evaluation.places.drawn_regions import DRAWN, REMEMBERED, drawn_regi
 from deixis.evaluation.places.places_result import PlacesLine, PlacesResult, line_of
 from deixis.evaluation.places.pointed_retrieval import PointedRetrieval
 from deixis.evaluation.places.pointed_texts import PointedTexts
-from deixis.evaluation.places.pointing_game import mirrored_twins, own_maps, pointing_game
+from deixis.evaluation.places.pointing_game import (
+    mean_gains,
+    mirrored_twins,
+    own_maps,
+    pointing_game,
+    score_gains,
+)
 from deixis.features.places.phrase_inputs import SpannedText, phrase_inputs
 from deixis.runs.places.place_head import PlaceHead
 
@@ -39,8 +45,9 @@ def judge_places(
         images=len(corpus.files),
         split_sha=split_sha(corpus),
         game=pointing_game(asked, maps),
-        twins=mirrored_twins(asked, maps, ways[RIGHT]),
-        exact_twins=mirrored_twins(asked, maps, ways[EXACT]),
+        ranked_twins=mirrored_twins(asked, score_gains(maps, ways[RIGHT], head.score)),
+        twins=mirrored_twins(asked, mean_gains(maps, ways[RIGHT])),
+        exact_twins=mirrored_twins(asked, mean_gains(maps, ways[EXACT])),
     )
 
 

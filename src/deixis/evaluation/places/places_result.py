@@ -36,8 +36,11 @@ class PlacesResult:
     images: int
     split_sha: str
     game: dict[str, float] = field(default_factory=dict)  # percent, by type of phrase
-    twins: dict[str, float] = field(default_factory=dict)  # percent, by phrase and by text
-    exact_twins: dict[str, float] = field(default_factory=dict)  # at people's own boxes
+    # Percent, by phrase and by text, that prefer a picture to its mirror image: by the score that
+    # ranks, by the mean of the map alone, and by that mean at people's own boxes.
+    ranked_twins: dict[str, float] = field(default_factory=dict)
+    twins: dict[str, float] = field(default_factory=dict)
+    exact_twins: dict[str, float] = field(default_factory=dict)
 
     def line(self, label: str) -> PlacesLine:
         """The line with a label."""

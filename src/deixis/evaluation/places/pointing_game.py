@@ -7,6 +7,7 @@ from numpy import ndarray
 from deixis.evaluation.places.pointed_texts import PointedTexts
 from deixis.features.places.cell_grid import SIDE
 from deixis.features.places.phrase_map import peaks, shown_maps
+from deixis.similarity.places.place_score import PlaceScore
 
 OFF_CENTRE = 0.1  # sides of the picture between a place and the middle, for twins to differ
 
@@ -52,25 +53,40 @@ def within(asked: PointedTexts, points: Float[ndarray, "phrase 2"]) -> Bool[ndar
     return (inside & mask).any(axis=1)
 
 
-def mirrored_twins(
-    asked: PointedTexts,
-    maps: Float[ndarray, "phrase cell"],
-    regions: Float[ndarray, "phrase cell"],
-) -> dict[str, float]:
+def mirrored_twins(asked: PointedTexts, gains: Float[ndarray, " phrase"]) -> dict[str, float]:
     """Percent of phrases off centre, and of texts with one, that prefer a picture to its mirror.
 
-    The map over the mirror image is the mirror image of the map, and its log mean exp is the same:
-    only the mean under the region differs.
+    ``gains`` say by how much each phrase does; the gains of a text's phrases add up.
     """
-    turned = maps.reshape(-1, SIDE, SIDE)[:, :, ::-1].reshape(maps.shape)
-    gain = ((maps - turned) * regions).sum(axis=1)
     boxes, mask = asked.boxes()
     left = np.where(mask, boxes[..., 0], np.inf).min(axis=1)
     right = np.where(mask, boxes[..., 1], -np.inf).max(axis=1)
     off = np.abs((left + right) / 2 - 0.5) >= OFF_CENTRE
     if not off.any():
         return {}
-    whole = np.bincount(asked.owners, gain, len(asked))
+    whole = np.bincount(asked.owners, gains, len(asked))
     some = np.bincount(asked.owners, off, len(asked)) > 0
-    shares = {"phrase": (gain[off] > 0).mean(), "text": (whole[some] > 0).mean()}
+    shares = {"phrase": (gains[off] > 0).mean(), "text": (whole[some] > 0).mean()}
     return {name: float(100.0 * share) for name, share in shares.items()}
+
+
+def mean_gains(
+    maps: Float[ndarray, "phrase cell"], regions: Float[ndarray, "phrase cell"]
+) -> Float[ndarray, " phrase"]:
+    """How much higher the mean of each map under its region is than that of the map mirrored."""
+    return ((maps - _turned(maps)) * regions).sum(axis=1)
+
+
+def score_gains(
+    maps: Float[ndarray, "phrase cell"], regions: Float[ndarray, "phrase cell"], score: PlaceScore
+) -> Float[ndarray, " phrase"]:
+    """How much higher each phrase ranks its picture than the mirror image of that picture.
+
+    The map over the mirror image is the mirror image of the map, and the text score is the same.
+    """
+    own, other = score.of_maps(np.stack([maps, _turned(maps)]), regions)
+    return own - other
+
+
+def _turned(maps: Float[ndarray, "phrase cell"]) -> Float[ndarray, "phrase cell"]:
+    return maps.reshape(-1, SIDE, SIDE)[:, :, ::-1].reshape(maps.shape)

@@ -40,8 +40,9 @@ def places_notes(results: Sequence[PlacesResult]) -> list[str]:
     return [
         f"pointing game {_spread([one.game['all'] for one in results])} % ({first}); "
         f"centre {game['centre']:.1f}, random {game['random']:.1f}",
-        *_twins("places as remembered", [one.twins for one in results]),
-        *_twins("places as people drew them", [one.exact_twins for one in results]),
+        *_twins("the score that ranks, places as remembered", [r.ranked_twins for r in results]),
+        *_twins("the mean of the map, places as remembered", [r.twins for r in results]),
+        *_twins("the mean of the map, places as drawn", [r.exact_twins for r in results]),
         f"{results[0].images} images, {results[0].lines[0].queries} texts; {NOTE}",
     ]
 
@@ -50,7 +51,7 @@ def _twins(which: str, each: Sequence[Mapping[str, float]]) -> list[str]:
     if not each[0]:
         return []
     phrase, text = (_spread([one[by] for one in each]) for by in ("phrase", "text"))
-    return [f"mirrored twins, {which}: {phrase} % by phrase, {text} % by text"]
+    return [f"mirrored twins by {which}: {phrase} % of phrases, {text} % of texts"]
 
 
 def places_terminal(title: str, results: Sequence[PlacesResult]) -> Table:
