@@ -45,11 +45,15 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """Give a temporary folder to fill; it becomes ``path``, whole and on disk, at the end."""
+def replacing_folder(path: Path, *, over: bool = False) -> Iterator[Path]:
+    """Give a temporary folder to fill; it becomes ``path``, whole and on disk, at the end.
+
+    With ``over``, an older folder there makes room at the end and is removed: no system replaces a
+    folder that holds files in one step. Cut off between these two, both lie beside ``path``.
+    """
     make_folder(path.parent)
     _collect_strays(path)
-    temporary = _beside(path, "partial")
+    temporary, older = _beside(path, "partial"), _beside(path, "before")
     try:
         temporary.mkdir()
         with _system_errors(path):
@@ -57,10 +61,16 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         for inside in (*temporary.rglob("*"), temporary):
             if not inside.is_symlink():
                 sync(inside)
+        if over and path.is_dir():
+            os.replace(path, older)
         os.replace(temporary, path)
         sync(path.parent)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        if path.is_dir():
+            shutil.rmtree(older, ignore_errors=True)
+        elif older.is_dir():  # the new one could not take its place
+            os.replace(older, path)
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from urllib.parse import quote, urlencode
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
 from deixis.errors import SearchError
-from deixis.features.store.image_files import PictureBytes, opened_by
+from deixis.features.store.image_files import PictureBytes, opened
 from deixis.features.store.picture_formats import PICTURE_TYPES
 from deixis.files import parse_json
 from deixis.search.places.named_places import Points, drawing_at
@@ -129,8 +129,8 @@ class Client:
         if not isinstance(image, Path | PictureBytes):
             raise SearchError("give the picture as a path or as PictureBytes")
         kind = PICTURE_TYPES.get(Path(str(image)).suffix.lower(), "image/jpeg")
-        opened = opened_by(image)
-        content = opened.read_bytes() if isinstance(opened, Path) else opened.getvalue()
+        with opened(image) as file:
+            content = file.read()
         asked = {"k": query.k, "where": query.where and query.where.said}
         answer = self._content("POST", "/v1/search/picture", content, kind, asked)
         return results_of(query, json.loads(answer))

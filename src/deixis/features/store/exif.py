@@ -7,7 +7,7 @@ from pathlib import Path
 from PIL import Image
 from PIL.ExifTags import GPS, IFD, Base
 
-from deixis.features.store.image_files import PictureBytes, opened_by
+from deixis.features.store.image_files import PictureBytes, opened
 from deixis.features.store.picture_formats import formats
 
 
@@ -23,7 +23,7 @@ class Shot:
 def shot_of(path: Path | PictureBytes) -> Shot:
     """Read the camera's notes; a file without any, or with broken ones, has none."""
     try:
-        with Image.open(opened_by(path), formats=formats()) as file:
+        with opened(path) as content, Image.open(content, formats=formats()) as file:
             exif = file.getexif()
         details, place = exif.get_ifd(IFD.Exif), exif.get_ifd(IFD.GPSInfo)
     except Exception:  # decoders raise nearly anything on damaged notes

@@ -1,7 +1,7 @@
 """Picture files opened upright and within limits, or refused with the reason."""
 
 from dataclasses import dataclass
-from io import BytesIO
+from io import BufferedReader, BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from deixis.errors import DataError
 from deixis.features.store.picture_formats import formats, lacks_decoder
+from deixis.files import open_regular
 from deixis.shapes import UInt8
 
 # What changes pixels; it is part of every cache's identity.
@@ -71,6 +72,7 @@ class SharedPicture:
 
 
 PictureSource = Path | PictureBytes | SharedPicture
+PictureContent = BufferedReader | BytesIO
 
 
 def open_square(
@@ -104,44 +106,51 @@ def _decoded(
     path: Path | PictureBytes, side: int, megapixels: float
 ) -> tuple[Image.Image, tuple[int, int], bool]:
     """A picture, its own size when upright, and whether fractions of it can be decoded."""
-    start = _start(path)
-    if not start:
-        raise DataError(f"{path}: the file is empty (0 bytes)")
-    try:
-        with Image.open(opened_by(path), formats=formats()) as file:
-            _refuse_bomb(path, file.size, megapixels)
-            width, height = file.size
-            turned = file.getexif().get(ORIENTATION) in (5, 6, 7, 8)  # these swap the sides
-            scaled = file.draft(None, (side, side)) is not None
-            ImageOps.exif_transpose(file, in_place=True)  # else a copy, even of an upright one
-            size = (height, width) if turned else (width, height)
-            return upright_rgb(path, file), size, scaled
-    except DataError:
-        raise
-    except UnidentifiedImageError as error:
-        reason = lacks_decoder(start) or f"not a picture in a known format; it begins {start!r}"
-        raise DataError(f"{path}: {reason}") from error
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise DataError(f"{path}: more than {megapixels:g} megapixels ({error})") from error
-    except Exception as error:  # decoders fail in many ways on damaged bytes; all mean the same
-        raise DataError(f"{path}: the picture is damaged ({error})") from error
+    with _content(path) as content:
+        start = content.read(12)
+        if not start:
+            raise DataError(f"{path}: the file is empty (0 bytes)")
+        try:
+            return _upright(path, content, side, megapixels)
+        except DataError:
+            raise
+        except UnidentifiedImageError as error:
+            reason = lacks_decoder(start) or f"not a picture in a known format; it begins {start!r}"
+            raise DataError(f"{path}: {reason}") from error
+        except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+            raise DataError(f"{path}: more than {megapixels:g} megapixels ({error})") from error
+        except Exception as error:  # decoders fail in many ways on damaged bytes; all mean the same
+            raise DataError(f"{path}: the picture is damaged ({error})") from error
 
 
-def opened_by(path: Path | PictureBytes) -> Path | BytesIO:
-    """What Pillow opens a picture by."""
-    return path if isinstance(path, Path) else BytesIO(path.content)
+def _upright(
+    path: Path | PictureBytes, content: PictureContent, side: int, megapixels: float
+) -> tuple[Image.Image, tuple[int, int], bool]:
+    with Image.open(content, formats=formats()) as file:
+        _refuse_bomb(path, file.size, megapixels)
+        width, height = file.size
+        turned = file.getexif().get(ORIENTATION) in (5, 6, 7, 8)  # these swap the sides
+        scaled = file.draft(None, (side, side)) is not None
+        ImageOps.exif_transpose(file, in_place=True)  # else a copy, even of an upright one
+        size = (height, width) if turned else (width, height)
+        return upright_rgb(path, file), size, scaled
 
 
-def _start(path: Path | PictureBytes) -> bytes:
-    """The first bytes of a picture file."""
+def opened(path: Path | PictureBytes) -> PictureContent:
+    """The bytes of a picture, to be read; a path that is no regular file raises OSError."""
+    return open_regular(path) if isinstance(path, Path) else BytesIO(path.content)
+
+
+def _content(path: Path | PictureBytes) -> PictureContent:
     if isinstance(path, PictureBytes):
-        return path.content[:12]
-    if path.is_dir():
-        raise DataError(f"{path}: it is a folder, not a picture file")
-    if not path.is_file():
-        raise DataError(f"{path}: there is no such file")
-    with path.open("rb") as raw:
-        return raw.read(12)
+        return opened(path)
+    try:
+        return opened(path)
+    except (OSError, ValueError) as error:  # a name may even hold a zero
+        if path.is_file():  # it may be read at another time, or by somebody else
+            raise
+        found = "it is a folder, not a picture file" if path.is_dir() else "there is no such file"
+        raise DataError(f"{path}: {found}") from error
 
 
 def _refuse_bomb(path: PictureSource, size: tuple[int, int], megapixels: float) -> None:
