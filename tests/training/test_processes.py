@@ -5,11 +5,14 @@ import os
 import subprocess
 import sys
 
+import pytest
 import torch
 from typer.testing import CliRunner
 
 from deixis.cli.command import app, load_verbs
+from deixis.errors import DeixisError
 from deixis.training.checkpoint import read_tensors
+from deixis.training.processes import joined_processes
 
 load_verbs()
 RECIPE = """
@@ -74,3 +77,18 @@ def test_two_processes_train_what_one_trains(tmp_path):
         assert abs(one[1] - two[1]) < 1e-4
         for key, value in one[0].items():
             torch.testing.assert_close(two[0][key], value, atol=2e-5, rtol=0)
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        ("two", "WORLD_SIZE=two, no number of processes; start with torchrun"),
+        ("0", "WORLD_SIZE=0, no number of processes"),
+        ("2", "WORLD_SIZE=2 but no RANK; start with torchrun"),
+    ],
+)
+def test_an_environment_no_torchrun_made_is_refused(monkeypatch, count, said):
+    monkeypatch.delenv("RANK", raising=False)
+    monkeypatch.setenv("WORLD_SIZE", count)
+    with pytest.raises(DeixisError, match=said), joined_processes():
+        pass

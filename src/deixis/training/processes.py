@@ -13,16 +13,18 @@ from typing import TypeVar
 import torch
 import torch.distributed as dist
 
+from deixis.errors import DeixisError
 from deixis.training.precision import best_device
 
 T = TypeVar("T")
+INSTEAD = "start with torchrun, which sets it, or unset WORLD_SIZE to train in one process"
 PATIENCE = timedelta(hours=6)  # the others wait while the first extracts features or validates
 
 
 @contextmanager
 def joined_processes() -> Iterator[None]:
     """Join the processes torchrun started; without it, this one trains alone."""
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    if _count() == 1:
         yield
         return
     device = best_device()
@@ -34,6 +36,19 @@ def joined_processes() -> Iterator[None]:
         yield
     finally:
         dist.destroy_process_group()
+
+
+def _count() -> int:
+    """How many processes torchrun says there are; what it does not say is refused."""
+    said = os.environ.get("WORLD_SIZE", "1")
+    if not said.isdecimal() or int(said) < 1:
+        raise DeixisError(
+            f"the environment has WORLD_SIZE={said}, no number of processes; {INSTEAD}"
+        )
+    lacking = [name for name in ("RANK", "MASTER_ADDR", "MASTER_PORT") if name not in os.environ]
+    if int(said) > 1 and lacking:
+        raise DeixisError(f"the environment has WORLD_SIZE={said} but no {lacking[0]}; {INSTEAD}")
+    return int(said)
 
 
 def leads() -> bool:
