@@ -75,6 +75,7 @@ docs-write: setup ## write the generated parts of the documentation anew
 	$(BIN)/python checks/write_docs.py
 
 screenshots: setup browser ## remake the documentation's pictures of the search box
+	$(BIN)/python -m pip install --quiet --no-deps scikit-image  # photographs that may be shown
 	$(BIN)/python checks/screenshots.py
 
 format: setup ## rewrite the files as the checks want them

@@ -46,6 +46,6 @@ def _package(name: str) -> Path:
     if found is None or not found.submodule_search_locations:
         sys.exit(
             f"the photographs of the documentation are in the package {name}, which is not here: "
-            "pip install --no-deps scikit-image scikit-learn"
+            "`make screenshots` brings it, or pip install --no-deps scikit-image scikit-learn"
         )
     return Path(found.submodule_search_locations[0])
