@@ -12,8 +12,10 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from deixis.cli.command import app, load_verbs
-from deixis.errors import SearchError
+from deixis.errors import RunError, SearchError
+from deixis.recipes.packing.ship_run import ship_run
 from deixis.runs.matcher import load
+from deixis.runs.run import Run
 from deixis.search.encoders import load_encoder as opening
 from deixis.search.encoders.hubness_encoder import HubnessEncoder
 from deixis.search.encoders.load_encoder import PHOTOS, load_encoder
@@ -127,6 +129,29 @@ def test_without_a_packaged_model_one_must_be_named(tmp_path, pictures, monkeypa
 def test_what_is_too_large_to_ship_is_refused(run, tmp_path):
     small = "import deixis.recipes.packing.packaging as packaging; packaging.LARGEST = 0.001"
     assert "MB of weights; the limit is 0.001" in pack(run, tmp_path / "photos", small)
+
+
+def test_packing_again_replaces_the_folder_at_once_and_keeps_its_licence(run, packed, tmp_path):
+    folder = tmp_path / "photos"
+    shutil.copytree(packed, folder)
+    (folder / "LICENSE.md").write_text("mine")
+    (folder / "places.safetensors").write_bytes(b"of a run that was packed here before")
+    before = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    cut_off = "import deixis.recipes.packing.ship_run as s; s.pack_sentences = None"
+    assert "TypeError" in pack(run, folder, cut_off)
+    assert {path.name: path.stat().st_ino for path in folder.iterdir()} == before
+    pack(run, folder)
+    after = {path.name: path.stat().st_ino for path in folder.iterdir()}
+    assert {*before} - {*after} == {"places.safetensors"}
+    assert not {*before.values()} & {*after.values()}
+    assert (folder / "LICENSE.md").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["photos"]
+
+
+def test_a_folder_that_holds_anything_else_is_never_replaced(run):
+    with pytest.raises(RunError, match="which is no file of a packed run, and packing replaces"):
+        ship_run(Run(run), run)
+    assert (run / "log.jsonl").is_file()
 
 
 def test_a_packed_run_reads_by_eight_bits_whatever_it_was_trained_with(run, packed):

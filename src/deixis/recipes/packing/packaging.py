@@ -67,7 +67,7 @@ def pack_run(run: Run, folder: Path, advance: Advance = silent) -> Packed:
     packed = Packed(folder, _megabytes(small), run.metrics["measures"], shipped)
     if packed.megabytes > LARGEST:
         raise RunError(
-            f"{folder} holds {packed.megabytes:.1f} MB of weights; the limit is {LARGEST:g}"
+            f"{run} packed is {packed.megabytes:.1f} MB of weights; the limit is {LARGEST:g}"
         )
     _describe(packed, run, data, bank, len(train.images))
     return packed
