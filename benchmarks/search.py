@@ -24,7 +24,8 @@ from deixis.search.query.searcher import Searcher
 ITEMS, DIM, K, BATCH = 100_000, 512, 100, 64
 SHARE = 0.03  # of the rows that a filter lets pass
 NEW = 1_000
-TINY = {"ITEMS": 10_000, "DIM": 16, "BATCH": 4, "NEW": 2}
+REPEATS = 101  # of one query: a process that answers many
+TINY = {"ITEMS": 10_000, "DIM": 16, "BATCH": 4, "NEW": 2, "REPEATS": 21}
 
 
 def figures() -> list[Figure]:
@@ -48,7 +49,7 @@ def exact_figures(vectors: ndarray, random: np.random.Generator) -> list[Figure]
         lambda asked: asked @ vectors.T,
     )
     out = []
-    for count, goal, repeats in ((1, 0.45, 21), (BATCH, 0.5, 7)):
+    for count, goal, repeats in ((1, 0.45, REPEATS), (BATCH, 0.5, 7)):
         asked = queries[:count]
         ours, filtered, pass_, bare = interleaved(repeats, *(partial(w, asked) for w in works))
         name = f"exact top-{K}, {count} queries" if count > 1 else f"exact top-{K}, one query"

@@ -1,5 +1,8 @@
 """The scan in eight bits answers as brute force does: the same rows, order and scores."""
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Event
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,6 +12,7 @@ from deixis.neighbours import eight_bit_scan, exact
 from deixis.neighbours.certified import Certified
 from deixis.neighbours.exact import Exact
 from deixis.neighbours.integer_layout import sums_are_right
+from deixis.neighbours.large_pages import use_large_pages
 
 
 def brute_force(vectors, query, k, allowed):
@@ -124,3 +128,37 @@ def test_without_integer_kernels_the_plain_pass_answers(monkeypatch):
     vectors, queries = clustered(2000)
     engine = agrees(vectors, queries, 5, np.ones(len(vectors), dtype=bool), layout=None)
     assert (engine.certified, engine.plain) == (0, len(queries))
+
+
+def test_searches_at_the_same_time_do_not_disturb_each_other():
+    vectors, _ = clustered()
+    queries = vectors[::500].copy()
+    allowed = np.ones(len(vectors), dtype=bool)
+    engine, wanted = (
+        Certified(vectors, layout=LAYOUTS[0]),
+        Exact(vectors).search(queries, 9, allowed),
+    )
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda query: engine.search(query[None], 9, allowed), queries))
+    assert np.array_equal(np.concatenate([one.rows for one in found]), wanted.rows)
+    assert np.array_equal(np.concatenate([one.scores for one in found]), wanted.scores)
+    assert engine.plain == 0
+
+
+def test_answers_stay_when_the_rows_have_moved_into_large_pages(monkeypatch):
+    moved = Event()
+    monkeypatch.setattr(eight_bit_scan, "OFTEN", 3)
+    monkeypatch.setattr(
+        eight_bit_scan, "use_large_pages", lambda: (use_large_pages(), moved.set())[1]
+    )
+    vectors, queries = clustered()
+    allowed = np.ones(len(vectors), dtype=bool)
+    engine, wanted = (
+        Certified(vectors, layout=LAYOUTS[0]),
+        Exact(vectors).search(queries, 9, allowed),
+    )
+    for asked in range(5):
+        found = engine.search(queries, 9, allowed)
+        assert np.array_equal(found.rows, wanted.rows)
+        assert asked != 3 or moved.wait(60)
+    assert moved.is_set()

@@ -52,11 +52,8 @@ class Certified:
     ) -> list[Best]:
         plain = self._scan.plain
         shortlist, coded = Shortlist(plain.vectors, queries, k), self._scan.coded(queries)
-        room = self._scan.room(coded)
-        for first in range(0, len(allowed), exact.ROWS):
-            there = allowed[first : first + exact.ROWS]
-            if there.any():
-                shortlist.see(self._scan.estimates(coded, first, room), first, there)
+        for first, block in self._scan.passes(coded, allowed):
+            shortlist.see(block, first, allowed[first : first + block.values.shape[1]])
         found = shortlist.candidates()
         many = [len(rows) > max(len(allowed) // AGAIN, 4 * k) for rows, _ in found]
         self.plain, self.certified = self.plain + sum(many), self.certified + many.count(False)

@@ -5,6 +5,7 @@ rounding error e. A query is ``q = t·p + f`` likewise. Then
 ``|q·x − (q·c + s·t·p·r)| ≤ ‖q‖·‖e‖ + ‖f‖·‖s·r‖``, and ``‖e‖`` is stored, not assumed.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,7 +13,6 @@ import numpy as np
 from numpy import ndarray
 
 from deixis.neighbours.estimates import Bounds, Estimates
-from deixis.neighbours.inner_products import norms
 from deixis.shapes import Float32, Float64, Int8
 
 ROUNDING = 1e-6  # relative; room for the few float32 operations around a product
@@ -43,30 +43,33 @@ class EightBitQueries:
 def quantise_queries(queries: Float32[ndarray, "query dim"], twice: bool) -> EightBitQueries:
     """Round queries to whole numbers, the remainder again if ``twice``."""
     wide = queries.astype(np.float64)
-    first, scale = _rounded(wide, _scales(wide))
-    left = wide - first * scale[:, None]
-    codes = first
+    largest = np.abs(wide).max(axis=1, initial=0)
+    scale = np.where(largest > TINY, largest / STEPS, 1.0)  # so that no code is beyond a byte
+    codes = np.rint(wide / scale[:, None])
+    left = wide - codes * scale[:, None]
     if twice:
         scale = scale / (2 * STEPS)  # a remainder is at most half a step
-        second, _ = _rounded(left, scale)
-        left = left - second * scale[:, None]
-        codes = np.concatenate([first, second])
-    return EightBitQueries(queries, codes.astype(np.int8), scale, norms(queries), _lengths(left))
-
-
-def _scales(values: Float64[ndarray, "row dim"]) -> Float64[ndarray, " row"]:
-    largest = np.abs(values).max(axis=1, initial=0)
-    return np.where(largest > TINY, largest / STEPS, 1.0)
-
-
-def _rounded(
-    values: Float64[ndarray, "row dim"], scale: Float64[ndarray, " row"]
-) -> tuple[Float64[ndarray, "row dim"], Float64[ndarray, " row"]]:
-    return np.clip(np.rint(values / scale[:, None]), -STEPS, STEPS), scale
+        second = np.rint(left / scale[:, None])
+        left -= second * scale[:, None]
+        codes = np.concatenate([codes, second])
+    return EightBitQueries(queries, codes.astype(np.int8), scale, _lengths(wide), _lengths(left))
 
 
 def _lengths(values: Float64[ndarray, "row dim"]) -> Float64[ndarray, " row"]:
-    return np.sqrt(np.square(values).sum(axis=1))
+    return np.asarray(np.sqrt(np.vecdot(values, values)))
+
+
+def one_value_each(
+    queries: EightBitQueries, products: Float32[ndarray, "code row"]
+) -> Float32[ndarray, "query row"]:
+    """One value per query and row from the products of its one or two codes; in their place."""
+    if not queries.twice:
+        return products
+    count = len(queries.exact)
+    values = products[:count]
+    values *= np.float32(2 * STEPS)
+    values += products[count:]
+    return values
 
 
 @dataclass(frozen=True)
@@ -85,13 +88,8 @@ class RowErrors:
 
         From the products of codes, times the scale of their rows; in their place.
         """
-        values = products
-        if queries.twice:
-            count = len(queries.exact)
-            values = products[:count]
-            values *= np.float32(2 * STEPS)
-            values += products[count:]
-        slack = queries.error * self.longest + queries.length * self._whole * ROUNDING + TINY
+        values = one_value_each(queries, products)
+        slack = queries.error * self.longest + queries.length * self.whole * ROUNDING + TINY
         shift = queries.exact @ self.centre.astype(np.float64)
         length, error = queries.length, self.largest_error
         return Estimates(values, Bounds(queries.scale, shift, length, self.error, error, slack))
@@ -102,9 +100,42 @@ class RowErrors:
         return float(self.error.max())
 
     @cached_property
-    def _whole(self) -> float:
+    def whole(self) -> float:
         """No row is longer."""
         return self.longest + self.largest_error + float(np.linalg.norm(self.centre))
+
+
+@dataclass(frozen=True)
+class JoinedErrors:
+    """The same for several blocks together: the means' share is added to the values themselves."""
+
+    centres: Float64[ndarray, "dim block"]
+    error: Float32[ndarray, " row"]
+    largest_error: float
+    longest: float
+    whole: float
+
+    @classmethod
+    def of(cls, blocks: Sequence[RowErrors]) -> "JoinedErrors":
+        """Of blocks that lie one after the other."""
+        centres = np.stack([one.centre for one in blocks], axis=1).astype(np.float64)
+        error = np.concatenate([one.error for one in blocks])
+        longest, whole = (
+            max(one) for one in zip(*((b.longest, b.whole) for b in blocks), strict=True)
+        )
+        return cls(centres, error, float(error.max()), longest, whole)
+
+    def shifts(self, queries: EightBitQueries) -> Float32[ndarray, "query block"]:
+        """What is added to the values of each block."""
+        found = queries.exact @ self.centres
+        found /= queries.scale[:, None]
+        return found.astype(np.float32)
+
+    def bounds(self, queries: EightBitQueries) -> Bounds:
+        """What values stand for once it was added."""
+        slack = queries.error * self.longest + queries.length * self.whole * ROUNDING + TINY
+        none = np.zeros(len(slack))
+        return Bounds(queries.scale, none, queries.length, self.error, self.largest_error, slack)
 
 
 def quantise_rows(

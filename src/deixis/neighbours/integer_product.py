@@ -7,14 +7,15 @@ around the matrix, so writing it needs no other package.
 """
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
 from numpy import ndarray
 
-from deixis.shapes import Float32, Int8
+from deixis.shapes import Float32, Int8, UInt8
 
 # How rows are handed over. With signed rows some processors add pairs of products in 16 bits,
 # which can overflow; with unsigned ones none does, at up to half the speed.
@@ -38,7 +39,7 @@ class IntegerProduct:
     def __init__(
         self, rows: Int8[ndarray, "dim row"], scale: Float32[ndarray, " row"], layout: Layout
     ) -> None:
-        self._session, self._count = _session(_model(rows, scale, layout)), len(scale)
+        self._session, self.count = _session(_model(rows, scale, layout)), len(scale)
 
     def __call__(
         self, queries: Int8[ndarray, "query dim"], room: Float32[ndarray, " number"]
@@ -47,13 +48,42 @@ class IntegerProduct:
 
         Sums are exact, then rounded to float32 once, and once more when they are scaled.
         """
-        shape = len(queries), self._count
-        out = room[: len(queries) * self._count].reshape(shape)
-        binding = self._session.io_binding()
-        binding.bind_cpu_input("queries", _unsigned(queries))
-        binding.bind_output("products", "cpu", 0, np.float32, shape, out.ctypes.data)
-        self._session.run_with_iobinding(binding)
+        out = room[: len(queries) * self.count].reshape(len(queries), self.count)
+        self.bound(_unsigned(queries), out)()
         return out
+
+    def bound(
+        self, queries: UInt8[ndarray, "query dim"], out: Float32[ndarray, "query row"]
+    ) -> Callable[[], None]:
+        """What multiplies the bytes that then lie in ``queries``, and writes to ``out``."""
+        binding = self._session.io_binding()
+        binding.bind_cpu_input("queries", queries)
+        binding.bind_output("products", "cpu", 0, np.float32, out.shape, out.ctypes.data)
+        return partial(self._session.run_with_iobinding, binding)
+
+
+class BoundProducts:
+    """Products of a few queries with all blocks: bound once, since that takes as long as a block.
+
+    The arrays are written anew by every call.
+    """
+
+    def __init__(self, blocks: Sequence[IntegerProduct], queries: int, dim: int) -> None:
+        self._queries = np.empty((queries, dim), np.uint8)
+        self.room = np.empty(queries * sum(block.count for block in blocks), np.float32)
+        ends = np.cumsum([queries * block.count for block in blocks])
+        parts = np.split(self.room, ends[:-1])
+        self.products = [part.reshape(queries, -1) for part in parts]
+        self._bound = [
+            block.bound(self._queries, out)
+            for block, out in zip(blocks, self.products, strict=True)
+        ]
+
+    def __call__(self, queries: Int8[ndarray, "query dim"]) -> None:
+        """Compute the products, block by block."""
+        self._queries[:] = _unsigned(queries)
+        for bound in self._bound:
+            bound()
 
 
 def _unsigned(values: Int8[ndarray, "*shape"]) -> ndarray:

@@ -14,7 +14,7 @@ from deixis.neighbours.estimates import Bounds, Estimates, Reaching
 from deixis.neighbours.inner_products import InnerProducts
 from deixis.shapes import Bool, Float32, Float64, Int64
 
-LARGEST_GROUP = 16  # rows of which only the best counts for the floor
+LARGEST_GROUP = 64  # rows of which only the best counts for the floor
 GROUPS = 8  # times k: how many groups there are at least
 
 # Rows, and the most each can score.
@@ -68,6 +68,8 @@ def found_above(
 ) -> Found:
     """The pairs of all blocks that may reach the floor of their query, query by query."""
     found = [_above(floor, *block) for block in seen]
+    if len(found) == 1:
+        return found[0]
     query, row, most = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.argsort(query.astype(np.uint16), kind="stable")  # 16 bits sort by counting
     return query[order], row[order], most[order]
@@ -101,6 +103,8 @@ class Shortlist:
     def candidates(self) -> list[Candidates]:
         """The rows that may be among the best of each query, and the most each can score."""
         query, row, most = self._contenders.found()
+        if len(self._queries) == 1:
+            return [(row, most)]
         edges = np.searchsorted(query, np.arange(1, len(self._queries)))
         return list(zip(np.split(row, edges), np.split(most, edges), strict=True))
 
