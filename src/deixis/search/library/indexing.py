@@ -122,13 +122,12 @@ class Indexing:
 
     def _prepare(self, seen: FolderScan) -> None:
         manifest = self._generation.manifest
-        files = manifest.files()
-        unknown = [path for path in seen.missing if path not in files]
+        self._known = manifest.files_below(seen.paths)
+        unknown = [path for path in seen.missing if path not in self._known]
         if unknown:
             raise SearchError(f"'{unknown[0]}' does not exist; give folders or picture files")
         self._remember_roots(seen)
-        self._known = {path: entry for path, entry in files.items() if seen.covers(path)}
-        self._stored = set(manifest.contents())
+        self._stored = manifest.stored()
         self._lacking = self._without_cells()
         self._gone = {path: entry for path, entry in self._known.items() if seen.vanished(path)}
         self._moved = {entry.hash: path for path, entry in self._gone.items() if entry.hash}
@@ -146,8 +145,7 @@ class Indexing:
         """Contents with vectors that have no cells yet, where the model gives some."""
         if self._encoder.places is None:
             return set()
-        known = self._generation.manifest.cells.of(self._generation.header.places)
-        return self._stored - {one.hash for one in known}
+        return self._stored - self._generation.manifest.cells.names(self._generation.header.places)
 
     def _take_notes(self, folders: set[str]) -> None:
         from deixis.search.library.pictures.sidecars import update_notes  # no search reads them

@@ -128,7 +128,7 @@ class LibraryStore:
             shutil.rmtree(self.generation.folder / COPIES, ignore_errors=True)
             self._bring_in_line([file for file in files if file.exists()], encoder, silent)
             self._compact()  # the damaged rows may hold what is no number, which spoils a scan
-            return set(names) <= set(self.generation.manifest.contents())
+            return set(names) <= self.generation.manifest.stored()
 
     def compact(self) -> None:
         """Leave rows behind that no picture uses any more."""
@@ -141,8 +141,8 @@ class LibraryStore:
         if encoder.source != self.header.source:
             self.generation.point_to(encoder.source)
         report = Indexing(self.generation, encoder, on_file).run(paths)
-        live = sum(content.parts for content in self.generation.manifest.live())
-        if self.generation.manifest.end() > 2 * live:
+        manifest = self.generation.manifest
+        if manifest.end() > 2 * manifest.live_parts():
             self._compact()
         return report
 

@@ -1,8 +1,9 @@
 """The manifest: which files a library knows, what is in them, and where their vectors lie."""
 
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -166,6 +167,36 @@ class Manifest:
         """Every known file by path."""
         found = self._db.execute("SELECT path, size, mtime_ns, hash, reason FROM file")
         return {row[0]: _entry(row) for row in found}
+
+    def files_below(self, places: Iterable[str]) -> dict[str, FileEntry]:
+        """The known files at some paths or below them, however many others there are."""
+        self._refuse("file", "typeof(path) <> 'text'", "files")
+        found: dict[str, FileEntry] = {}
+        for place in sorted(places):
+            below = os.path.join(place, "")
+            query = (
+                "SELECT path, size, mtime_ns, hash, reason FROM file WHERE path = ? UNION ALL "
+                "SELECT path, size, mtime_ns, hash, reason FROM file WHERE path > ? AND path < ?"
+            )
+            with suppress(UnicodeEncodeError):  # no known file has a name that is not UTF-8
+                rows = self._db.execute(query, (place, below, below[:-1] + chr(ord(below[-1]) + 1)))
+                found |= {row[0]: _entry(row) for row in rows}
+        return found
+
+    def stored(self) -> set[str]:
+        """The hashes of all contents that have vectors."""
+        wrong = "typeof(row) <> 'integer' OR row < 0 OR typeof(parts) <> 'integer' OR parts < 1"
+        self._refuse("content", f"typeof(hash) <> 'text' OR {wrong}", "contents")
+        return {name for (name,) in self._db.execute("SELECT hash FROM content")}
+
+    def _refuse(self, table: str, wrong: str, rows: str) -> None:
+        """Refuse a table with rows that were never written so, without reading them one by one."""
+        if self._db.execute(f"SELECT 1 FROM {table} WHERE {wrong} LIMIT 1").fetchone():
+            raise untrue(rows)
+
+    def live_parts(self) -> int:
+        """How many rows the contents of sound files have."""
+        return int(self._db.execute(f"SELECT coalesce(sum(parts), 0) {LIVE}").fetchone()[0])
 
     def contents(self) -> dict[str, ContentRows]:
         """Every content that has vectors, dead ones included, by hash."""

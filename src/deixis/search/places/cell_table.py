@@ -52,6 +52,10 @@ class CellTable:
         query = "SELECT hash, slot, sum FROM cells WHERE head = ? ORDER BY slot"
         return [_slot(row) for row in self._rows(query, head)]
 
+    def names(self, head: str) -> set[str]:
+        """The hashes of the contents with cells of a head."""
+        return {name for (name,) in self._rows("SELECT hash FROM cells WHERE head = ?", head)}
+
     def some(self, head: str, count: int) -> list[CellSlot]:
         """About as many contents with cells of a head, spread over the file."""
         step = max(1, self.end(head) // count)

@@ -29,12 +29,8 @@ class FolderScan:
     unreadable: dict[str, str] = field(default_factory=dict)  # path → reason
     missing: list[str] = field(default_factory=list)  # given paths that do not exist
 
-    def covers(self, path: str) -> bool:
-        """Whether a path is one of the given ones or inside one."""
-        return lies_in(path, self.paths)
-
     def vanished(self, path: str) -> bool:
-        """Whether a covered path is surely gone, not only hidden by an unreadable folder."""
+        """Whether a known path is surely gone, not only hidden by an unreadable folder."""
         return path not in self.files and not lies_in(path, self.unreadable)
 
 
