@@ -41,10 +41,7 @@ def test_only_what_every_small_page_fills_is_moved():
     filled[: LARGE + PAGE], filled[2 * LARGE :] = 1, 1
     system = large_pages.ctypes.CDLL(None)
     found = list(large_pages._filled(system, start, start + 3 * LARGE))
-    assert [list(one) for one in found] == [
-        [start, start + LARGE],
-        [start + 2 * LARGE, start + 3 * LARGE],
-    ]
+    assert found == [(start, start + LARGE), (start + 2 * LARGE, start + 3 * LARGE)]
 
 
 def test_a_system_that_shows_nothing_is_no_obstacle(monkeypatch, tmp_path):

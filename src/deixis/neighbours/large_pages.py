@@ -54,4 +54,5 @@ def _filled(system: ctypes.CDLL, start: int, end: int) -> Iterator[tuple[int, in
         return
     whole = (used & 1).reshape(-1, LARGE // PAGE).all(axis=1)
     edges = np.flatnonzero(np.diff(whole, prepend=False, append=False)).reshape(-1, 2)
-    yield from (start + LARGE * edges).tolist()
+    for first, last in start + LARGE * edges:
+        yield int(first), int(last)
