@@ -34,8 +34,14 @@ def start_as_identity(model: nn.Module) -> None:
                 start(module)
 
 
-def _map(into: Projection | ProjectedMean) -> None:
+def _map(into: ProjectedMean) -> None:
     _eye(into.linear)
+
+
+def _narrowing_map(into: Projection) -> None:
+    """A narrower map keeps the first numbers, on both sides the same ones."""
+    if into.linear.out_features <= into.linear.in_features:
+        nn.init.eye_(into.linear.weight)
 
 
 def _map_and_branch(into: ProjectionMLP) -> None:
@@ -147,7 +153,7 @@ def _zero(linear: nn.Linear) -> None:
 
 
 STARTS: dict[type[nn.Module], Callable[[Any], None]] = {
-    Projection: _map,
+    Projection: _narrowing_map,
     ProjectedMean: _map,
     ProjectionMLP: _map_and_branch,
     RefinedProjection: _map_then_branch,

@@ -23,15 +23,24 @@ class Trunk(nn.Module):
     that two towers have on this side and W zero at the start. The same channels are dropped in all
     parts of an item: neighbours see nearly the same and would fill the gap. In training a share of
     the items may lose their whole, so that parts learn to stand alone: beside a whole that was
-    trained before them they would only learn by heart what it got wrong.
+    trained before them they would only learn by heart what it got wrong. With ``unit`` every place
+    is scaled to unit length.
     *Relations*: until W has learnt something, a mean over places is the two-tower model.
     """
 
     def __init__(
-        self, part: int, whole: int, width: int, hidden: int, dropout: float, drop_whole: float
+        self,
+        part: int,
+        whole: int,
+        width: int,
+        hidden: int,
+        dropout: float,
+        drop_whole: float,
+        *,
+        unit: bool = False,
     ) -> None:
         super().__init__()
-        self.drop_whole = drop_whole
+        self.drop_whole, self.unit = drop_whole, unit
         self.part_norm, self.part = nn.LayerNorm(part), nn.Linear(part, width, bias=False)
         if drop_whole:  # of nothing no direction can be learnt
             nn.init.normal_(self.part.weight, std=SMALL / math.sqrt(width))
@@ -46,6 +55,7 @@ class Trunk(nn.Module):
         parts = l2_normalise(self.part_norm(frozen_states(batch)))
         dropped = self.channels(parts.transpose(1, 2)).transpose(1, 2)
         values: Float[Tensor, "item place width"] = self._kept(whole) + self.part(dropped)
+        values = l2_normalise(values) if self.unit else values
         return replace(batch, values=values * batch.mask.unsqueeze(2))
 
     def _kept(self, whole: Float[Tensor, "item 1 width"]) -> Float[Tensor, "item 1 width"]:

@@ -1,10 +1,13 @@
 """Equal footing: any method over one trunk of strong features, with its own loss or InfoNCE."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
+from torch import nn
+
 from deixis.encoders.encoder import Encoder
+from deixis.encoders.projection import Projection
 from deixis.encoders.start_as_identity import start_as_identity
 from deixis.encoders.trunk import OnTrunk, Trunk
 from deixis.errors import RecipeError
@@ -12,6 +15,8 @@ from deixis.losses.infonce import InfoNCE
 from deixis.losses.objective import Objective
 from deixis.methods import load_all
 from deixis.methods.model import Method, Model, Paper, methods
+from deixis.similarity.camp_fusion import GatedFusion
+from deixis.similarity.camp_fusion_start import LIFT, start_as_dot_product
 from deixis.types import Sizes
 
 
@@ -37,6 +42,7 @@ class OnTrunkMethod(Method):
     image_dropout: float = 0.5
     text_dropout: float = 0.1
     drop_whole: float = 0.0  # share of items of a batch whose whole is dropped, so that parts learn
+    unit: bool = False  # places at unit length, so that no dot product ranks by their lengths
     loss: Literal["own", "infonce"] = "infonce"  # of the ranking term
     temperature: float = 0.05
 
@@ -45,7 +51,10 @@ class OnTrunkMethod(Method):
         model = self.wrapped().model(replace(sizes, region=self.width, token=self.width))
         images = self._trunk(sizes.region, sizes.image, 0, self.image_dropout)
         texts = self._trunk(sizes.token, sizes.text, self.text_hidden, self.text_dropout)
+        fronts = (model.image.body, model.text.body)
         model.image, model.text = _over(images, model.image), _over(texts, model.text)
+        if isinstance(model.similarity, GatedFusion):
+            _start_fusion(model.similarity, [f for f in fronts if isinstance(f, Projection)])
         return model
 
     def objective(self, sizes: Sizes) -> Objective:
@@ -57,7 +66,7 @@ class OnTrunkMethod(Method):
         return Objective(*(replace(t, loss=loss) if t.name == "rank" else t for t in terms))
 
     def _trunk(self, part: int, whole: int, hidden: int, dropout: float) -> Trunk:
-        return Trunk(part, whole, self.width, hidden, dropout, self.drop_whole)
+        return Trunk(part, whole, self.width, hidden, dropout, self.drop_whole, unit=self.unit)
 
     def wrapped(self) -> Method:
         """The method over the trunk."""
@@ -71,3 +80,11 @@ def _over(trunk: Trunk, encoder: Encoder) -> Encoder:
         raise RecipeError("a trunk needs towers of one body and one head")
     start_as_identity(encoder)
     return Encoder(OnTrunk(trunk, encoder.body), encoder.head)
+
+
+def _start_fusion(fusion: GatedFusion, fronts: Sequence[Projection]) -> None:
+    """Start a fused score as a dot product, where the parts of both sides can be lifted for it."""
+    if fusion.fuse_images.fusion == "sum" and len(fronts) == 2:
+        start_as_dot_product(fusion)
+        for front in fronts:
+            nn.init.constant_(front.linear.bias, LIFT)
