@@ -85,6 +85,43 @@ def test_values_of_other_kinds_are_damage_to_an_indexing(library, name):
         index(library)
 
 
+ASKED = (
+    "library",
+    "pictures",
+    "pictures?order=folder",
+    "examples",
+    "search?text=dog&where=label:dog",
+)
+SERVED = {
+    **SEARCHED,
+    **COMPARED,
+    "a time of text": "UPDATE file SET mtime_ns = 'x'",
+    "a time of bytes": "UPDATE file SET mtime_ns = x'ff00'",
+    "a time past the calendar": "UPDATE file SET mtime_ns = 9223372036854775807",
+    "a time before it": "UPDATE file SET mtime_ns = -9223372036854775808",
+    "labels of bytes": "UPDATE note SET value = x'ff00'",
+    "labels of numbers": "UPDATE note SET value = 5",
+    "dates of text": "INSERT OR REPLACE INTO shot SELECT hash, 'x', 'y', 'z' FROM content",
+}
+
+
+@pytest.mark.parametrize("name", [*SERVED, "no database"])
+@pytest.mark.parametrize("when", ["before it is opened", "while it is served"])
+def test_a_server_answers_whatever_a_manifest_holds(library, client, name, when):
+    def hits():
+        return client.get("/v1/search?text=a&k=1").json().get("hits", [])
+
+    found = hits() if when == "while it is served" else []
+    if name == "no database":
+        (library / "generation-1" / "manifest.sqlite").write_bytes(b"no database" * 9000)
+    else:
+        changed(library, SERVED[name])
+    asked = [*ASKED, *(f"images/{hit['id']}" for hit in found or hits())]
+    for path in asked:
+        answer = client.get(f"/v1/{path}")
+        assert answer.status_code < 500, (path, answer.text)
+
+
 @pytest.mark.parametrize("slot", ["'x' || slot", "-slot - 1"])
 def test_slots_of_other_kinds_are_damage(library, slot):
     encoder = FakeEncoder(places=fake_places())

@@ -10,6 +10,7 @@ from deixis.search.browse.browsing import BrowsedPicture, Heading, Order
 from deixis.search.browse.example_queries import CANDIDATES, example_queries
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.library.library_store import LibraryStore
+from deixis.search.library.manifest_file import damage_reported
 from deixis.search.library.pictures.opened_beneath import read_indexed
 from deixis.search.query.filters import Filter
 from deixis.search.query.library_candidates import Engine
@@ -118,7 +119,8 @@ class FolderLibrary:
         """A file that still is the picture with this id."""
         with LibraryStore(self.folder) as library:
             manifest = library.generation.manifest
-            entries, roots = manifest.files_of(id), manifest.roots()
+            with damage_reported(library.generation.folder):
+                entries, roots = manifest.files_of(id), manifest.roots()
         reason = f"there is no picture {id} in this library"
         for entry in entries:
             try:
@@ -145,23 +147,26 @@ class OpenedFolder:
     def facts(self, labels: int) -> LibraryFacts:
         """What the manifest says."""
         manifest = self.store.generation.manifest
-        return LibraryFacts(
-            self.searcher.size,  # not the manifest's: an indexer may be writing to it just now
-            tuple(manifest.folders()),
-            self.store.header.model,
-            tuple(label for label, _ in manifest.facts.labels(labels)),
-        )
+        with damage_reported(self.store.generation.folder):
+            return LibraryFacts(
+                self.searcher.size,  # not the manifest's: an indexer may be writing to it just now
+                tuple(manifest.folders()),
+                self.store.header.model,
+                tuple(label for label, _ in manifest.facts.labels(labels)),
+            )
 
     def browse(self, asked: BrowseRequest) -> Browsed:
         """Read the manifest."""
         browsing = self.store.generation.manifest.browsing
-        pictures = browsing.pictures(asked.order, asked.start, asked.count, asked.where)
-        headings = browsing.headings(asked.order, asked.where) if asked.start == 0 else []
+        with damage_reported(self.store.generation.folder):
+            pictures = browsing.pictures(asked.order, asked.start, asked.count, asked.where)
+            headings = browsing.headings(asked.order, asked.where) if asked.start == 0 else []
         return Browsed(tuple(pictures), tuple(headings))
 
     def examples(self) -> tuple[str, ...]:
         """Captions, labels, or common things that stand out."""
-        captions = self.store.generation.manifest.browsing.captions(CANDIDATES)
+        with damage_reported(self.store.generation.folder):
+            captions = self.store.generation.manifest.browsing.captions(CANDIDATES)
         return example_queries(self.searcher, captions, self.facts(len(captions) or 6).labels)
 
     def close(self) -> None:

@@ -4,8 +4,9 @@ import os
 import sqlite3
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
+from typing import Any, Literal
 
+from deixis.search.library.manifest_file import as_written
 from deixis.search.query.filters import Filter
 
 Order = Literal["newest", "folder"]
@@ -68,10 +69,7 @@ class Browsing:
             f"ORDER BY {_SORTED[order]} LIMIT ? OFFSET ?",
             (*given, count, start),
         )
-        return [
-            BrowsedPicture(name, path, _moment(changed), width and (width, height), heading or "")
-            for name, path, changed, width, height, heading in found
-        ]
+        return [_browsed(row) for row in found]
 
     def headings(self, order: Order, where: Filter | None) -> list[Heading]:
         """Every month or folder with its number of pictures, in order."""
@@ -82,7 +80,9 @@ class Browsing:
             f"GROUP BY heading ORDER BY heading {falling}",
             given,
         )
-        return [Heading(name or "", count) for name, count in found]
+        return [
+            Heading(as_written((name or "",), (str,), "files")[0], count) for name, count in found
+        ]
 
     def captions(self, most: int) -> list[str]:
         """Some captions of pictures, spread over the library, each once."""
@@ -94,7 +94,7 @@ class Browsing:
             "(SELECT DISTINCT value FROM note WHERE kind = 'caption')) WHERE place % ? = 0 LIMIT ?",
             (step, most),
         )
-        return [value for (value,) in found]
+        return [as_written(row, (str,), "notes")[0] for row in found]
 
     def _chosen(self, where: Filter | None) -> tuple[str, tuple[object, ...]]:
         taken, shots = "NULL", ""
@@ -102,6 +102,15 @@ class Browsing:
             taken, shots = "shot.taken", "LEFT JOIN shot USING (hash)"
         sql = _PICTURES.format(taken=taken, shots=shots, where=where.sql if where else "1")
         return sql, where.parameters if where else ()
+
+
+def _browsed(row: tuple[Any, ...]) -> BrowsedPicture:
+    name, path, changed, width, height, heading = row
+    size = () if width is None else (width, height)
+    kinds = (str, str, int, str, *(int for _ in size))
+    as_written((name, path, changed, heading or "", *size), kinds, "files")
+    shown = (width, height) if size else None
+    return BrowsedPicture(name, path, _moment(changed), shown, heading or "")
 
 
 def _moment(nanoseconds: int) -> datetime:

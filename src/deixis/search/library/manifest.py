@@ -261,6 +261,7 @@ class Manifest:
                 some,
             )
             for row, name, path in found:
+                as_written((name, path), (str, str), "files")
                 names[row] = name
                 paths.setdefault(row, []).append(path)
         return {row: (name, tuple(paths[row])) for row, name in names.items()}

@@ -112,7 +112,7 @@ class MetadataStore:
             "GROUP BY value ORDER BY n DESC, value LIMIT ?",
             (most,),
         )
-        return [(value, count) for value, count in found]
+        return [(as_written((value,), (str,), "notes")[0], count) for value, count in found]
 
     def passing(self, condition: Filter) -> Int64[ndarray, " row"]:
         """The rows of the pictures of which a sound file meets a condition."""
@@ -126,7 +126,10 @@ class MetadataStore:
             raise SearchError(
                 f"the library cannot answer '{condition.said}' ({error}); index its folders again"
             ) from error
-        return np.fromiter((row for (row,) in found), dtype=np.int64)
+        rows = [row for (row,) in found]
+        if not set(map(type, rows)) <= {int}:  # there may be a million
+            raise untrue("contents")
+        return np.array(rows, dtype=np.int64)
 
     def copy_to(self, other: "MetadataStore") -> None:
         """Give another manifest all that is known here."""

@@ -76,11 +76,11 @@ class LibraryCandidates:
 
     def best(self, asked: Sequence[EncodedQuery], k: int, where: Filter | None) -> list[Candidates]:
         """The k best pictures of each query that pass the filter."""
-        allowed = self._allowed(where)
-        passed = int(allowed.sum())
-        depth = max(k, recall_depth(passed)) if any(one.pointed for one in asked) else k
-        found = self._found(asked, depth, allowed)
         with damage_reported(self._folder):
+            allowed = self._allowed(where)
+            passed = int(allowed.sum())
+            depth = max(k, recall_depth(passed)) if any(one.pointed for one in asked) else k
+            found = self._found(asked, depth, allowed)
             return [
                 self._candidates(one, RecalledRows(rows, scores), k, passed)
                 for one, rows, scores in zip(asked, found.rows, found.scores, strict=True)
@@ -169,7 +169,9 @@ class LibraryCandidates:
             return self._live
         passing = np.zeros_like(self._live)
         rows = self._manifest.facts.passing(where)
-        passing[rows[rows < len(passing)]] = True  # later rows came after this was made
+        passing[rows[(rows >= 0) & (rows < len(passing))]] = (
+            True  # later rows came after this was made
+        )
         return passing & self._live
 
     def _described(

@@ -199,7 +199,10 @@ class Searcher:
             return None
         asked = [EncodedQuery(vectors) for vectors in senseless_vectors(self._encoder)]
         samples = self._source.scores_at([one.whole for one in asked], self._sample)
-        best = [found.best[0].score for found in self._source.best(asked, 1, None)]
+        found = self._source.best(asked, 1, None)
+        best = [one.best[0].score for one in found if one.best]
+        if len(best) < len(asked):  # an indexer is removing pictures at this very moment
+            return None
         units = np.array([self._unit(one.whole) for one in asked], dtype=np.float32)
         reached = np.array(best, dtype=np.float32) / units
         maybe = MAYBE_OF_SUMS if self._adds_words else MAYBE
