@@ -40,7 +40,7 @@ def mine_here(folder, advance):
 @pytest.mark.slow
 def test_a_process_killed_while_mining_is_gone_on_from(tmp_path):
     here = Path(__file__).parent
-    paths = [str(here), str(here.parent), os.environ.get("PYTHONPATH", "")]
+    paths = [str(here), str(here.parents[1]), os.environ.get("PYTHONPATH", "")]
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, str(tmp_path / "cut")],
         stdin=subprocess.PIPE,
