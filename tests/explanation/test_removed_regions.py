@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "search"))
 
 from deixis.errors import DataError, RunError, SearchError
 from deixis.explanation.attribution import explain, without_stroke, without_word
-from deixis.features.store.image_files import opened_by
+from deixis.features.store.image_files import opened
 from deixis.features.trace.drawing import Drawing, Link
 from deixis.features.trace.narration import Point, TimedWord
 from deixis.features.words.vocabulary import Vocabulary
@@ -148,7 +148,7 @@ class Brightness(FakeEncoder):
     def encode_image(self, files):
         vectors = []
         for file in files:
-            with Image.open(opened_by(file)) as picture:
+            with opened(file) as content, Image.open(content) as picture:
                 grey = np.asarray(picture.convert("L").resize((2, 2), Image.Resampling.BOX))
             vectors.append(grey.ravel().astype(np.float32) / 255)
         return EncodedFiles(
