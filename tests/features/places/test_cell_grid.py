@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from deixis.features.places.cell_grid import CELLS, SIDE, coarser, mirrored, on_grid
+from deixis.features.places.cell_grid import CELLS, SIDE, coarser, mean_of_mirrored, on_grid
 
 
 @pytest.mark.parametrize("side", [7, 9, 14, 17])
@@ -27,9 +27,13 @@ def test_the_mean_of_a_finer_map_is_kept(side):
         assert np.allclose(on_grid(maps).mean(axis=1), maps.mean(axis=1), atol=1e-5)
 
 
-def test_mirroring_commutes_with_the_grid():
-    maps = np.random.default_rng(0).normal(size=(1, 49, 2)).astype(np.float32)
-    assert np.allclose(on_grid(mirrored(maps)), mirrored(on_grid(maps)), atol=1e-6)
+def test_a_map_and_that_of_the_mirror_image_turned_back_agree_about_places():
+    maps = np.random.default_rng(0).normal(size=(2, 49, 3)).astype(np.float32)
+    turned = maps.reshape(2, 7, 7, 3)[:, :, ::-1].reshape(maps.shape)
+    assert np.array_equal(mean_of_mirrored(maps, turned), maps)
+    other = np.random.default_rng(1).normal(size=maps.shape).astype(np.float32)
+    back = other.reshape(2, 7, 7, 3)[:, :, ::-1].reshape(maps.shape)
+    assert np.array_equal(mean_of_mirrored(maps, other), (maps + back) / 2)
 
 
 @pytest.mark.parametrize("side", [1, 3, 4])

@@ -7,6 +7,7 @@ from deixis.features.store import image_files
 from deixis.features.store.image_files import (
     PictureBytes,
     SharedPicture,
+    mirror_image,
     open_picture,
     open_square,
 )
@@ -176,3 +177,9 @@ def test_the_size_of_a_shared_picture_is_that_of_the_upright_one(tmp_path):
     picture = SharedPicture(tmp_path / "a.jpg")
     assert open_picture(picture, 8).height > open_picture(picture, 8).width
     assert picture.size == (48, 64)
+
+
+def test_a_mirror_image_has_left_and_right_exchanged():
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), dtype=np.uint8)
+    assert np.array_equal(mirror_image(pixels), pixels[:, ::-1])
+    assert mirror_image(pixels).flags.c_contiguous

@@ -8,9 +8,9 @@ import numpy as np
 from numpy import ndarray
 
 from deixis.features.backbones.efficientnet_lite import Lite0, Lite0Int8, Lite2, Lite2Int8
-from deixis.features.places.cell_grid import CELLS, SIDE, mirrored, on_grid
+from deixis.features.places.cell_grid import CELLS, SIDE, mean_of_mirrored, on_grid
 from deixis.features.store.boxes import grid_boxes
-from deixis.features.store.image_files import PictureSource, shared
+from deixis.features.store.image_files import PictureSource, mirror_image, shared
 from deixis.features.store.packed import PackedRegions, offsets_of
 from deixis.files import json_hash
 from deixis.shapes import Float
@@ -53,7 +53,7 @@ class Cells:
         """Turn opened pictures into 81 cells each."""
         columns = zip(*pictures, strict=True) if pictures else [()] * len(self.networks)
         seen = [_both_ways(net, list(own)) for net, own in zip(self.networks, columns, strict=True)]
-        cells = np.concatenate([cells for cells, _ in seen], axis=2)
+        cells = np.concatenate([part for parts, _ in seen for part in parts], axis=2)
         pooled = np.concatenate([whole for _, whole in seen], axis=1)
         boxes = np.tile(grid_boxes(SIDE), (len(pictures), 1))
         values = cells.reshape(len(pictures) * CELLS, cells.shape[2])
@@ -70,17 +70,22 @@ class CellsInt8(Cells):
 
 def _both_ways(
     network: Any, pictures: list[ndarray]
-) -> tuple[Float[ndarray, "picture 81 feature"], Float[ndarray, "picture pooled"]]:
-    seen = network.maps(pictures)
-    turned = network.maps([np.ascontiguousarray(pixels[:, ::-1]) for pixels in pictures])
-    grid = (seen.grid + mirrored(turned.grid)) / 2
-    middle = (seen.middle + mirrored(turned.middle)) / 2
-    parts = [_normal(on_grid(grid)), MIDDLE * _normal(on_grid(middle))]
-    return np.concatenate(parts, axis=2), (seen.pooled + turned.pooled) / 2
+) -> tuple[list[Float[ndarray, "picture 81 feature"]], Float[ndarray, "picture pooled"]]:
+    """The two layers' parts of cells, and the whole-picture vectors."""
+    seen, turned = (
+        network.maps(views) for views in (pictures, [mirror_image(pixels) for pixels in pictures])
+    )
+    grid, middle = (
+        _normal(on_grid(mean_of_mirrored(getattr(seen, name), getattr(turned, name))))
+        for name in ("grid", "middle")
+    )
+    middle *= MIDDLE
+    return [grid, middle], (seen.pooled + turned.pooled) / 2
 
 
 def _normal(
     cells: Float[ndarray, "picture cell feature"],
 ) -> Float[ndarray, "picture cell feature"]:
     centred = cells - cells.mean(axis=2, keepdims=True)
-    return centred / np.sqrt(centred.var(axis=2, keepdims=True) + 1e-5)
+    centred /= np.sqrt(centred.var(axis=2, keepdims=True) + 1e-5)
+    return centred

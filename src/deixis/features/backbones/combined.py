@@ -8,7 +8,7 @@ import numpy as np
 from numpy import ndarray
 
 from deixis.errors import FeatureError
-from deixis.features.store.image_files import PictureSource, shared
+from deixis.features.store.image_files import PictureSource, mirror_image, shared
 from deixis.features.store.packed import PackedRegions, offsets_of
 from deixis.files import json_hash
 from deixis.shapes import Float32, UInt8
@@ -54,7 +54,7 @@ class MirroredMean:
         return (_whole(self.backbone, pictures) + self._mirrored(pictures)) / 2
 
     def _mirrored(self, pictures: Sequence[UInt8[ndarray, "y x 3"]]) -> ndarray:
-        return _whole(self.backbone, [pixels[:, ::-1] for pixels in pictures])
+        return _whole(self.backbone, [mirror_image(pixels) for pixels in pictures])
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,15 @@ def _resampled(
     return cells.reshape(len(maps), weights.shape[0] ** 2, maps.shape[2])
 
 
-def mirrored(cells: Float[ndarray, "image cell feature"]) -> Float[ndarray, "image cell feature"]:
-    """The cells of a square map as in a mirror: left and right exchanged."""
-    side = round(cells.shape[1] ** 0.5)
-    square = cells.reshape(len(cells), side, side, cells.shape[2])
-    return square[:, :, ::-1].reshape(cells.shape)
+def mean_of_mirrored(
+    maps: Float[ndarray, "image cell feature"], turned: Float[ndarray, "image cell feature"]
+) -> Float[ndarray, "image cell feature"]:
+    """The mean of square maps and those of mirror images turned back: left and right exchanged."""
+    side = round(maps.shape[1] ** 0.5)
+    shape = len(maps), side, side, maps.shape[2]
+    mean = maps.reshape(shape) + turned.reshape(shape)[:, :, ::-1]
+    mean /= 2
+    return mean.reshape(maps.shape)
 
 
 @cache

@@ -86,6 +86,14 @@ def open_square(
     return np.asarray(picture.resize((side, side), Image.Resampling.BICUBIC))
 
 
+def mirror_image(pixels: UInt8[ndarray, "y x 3"]) -> UInt8[ndarray, "y x 3"]:
+    """Left and right exchanged; by channels, since three bytes at a time are slow to move."""
+    out = np.empty_like(pixels)
+    for channel in range(pixels.shape[2]):
+        out[:, :, channel] = pixels[:, ::-1, channel]
+    return out
+
+
 def open_picture(path: PictureSource, side: int, megapixels: float = MEGAPIXELS) -> Image.Image:
     """Open a picture upright and in RGB, with both sides at least ``side`` where the file has it.
 

@@ -1,5 +1,7 @@
 """Packed features as padded numpy arrays, ready to become a network's input."""
 
+from collections.abc import Container
+
 import numpy as np
 from numpy import ndarray
 
@@ -26,15 +28,20 @@ def gather_rows(
     return padded
 
 
-def padded_arrays(packed: PackedRegions | PackedTokens) -> dict[str, ndarray]:
-    """All items of a pack, padded to the longest, by the names of ``Regions`` and ``Tokens``."""
+def padded_arrays(
+    packed: PackedRegions | PackedTokens, left_out: Container[str] = ()
+) -> dict[str, ndarray]:
+    """All items of a pack, padded to the longest, by the names of ``Regions`` and ``Tokens``.
+
+    Values and boxes may be left out: many cells take a while to pad.
+    """
     rows, mask = padded_rows(packed.offsets, np.arange(len(packed)))
     arrays: dict[str, ndarray] = {"mask": mask}
     if isinstance(packed, PackedTokens):
         arrays["ids"] = np.where(mask, packed.ids[rows], 0).astype(np.int64)
     for name in ("values", "boxes"):
         rowed = getattr(packed, name, None)
-        if rowed is not None:
+        if rowed is not None and name not in left_out:
             arrays[name] = gather_rows(rowed, rows, mask)
     if packed.pooled is not None:
         arrays["pooled"] = np.asarray(packed.pooled, dtype=np.float32)

@@ -103,7 +103,7 @@ class PlaceHead:
 
     def cells(self, values: Float[ndarray, "picture cell feature"]) -> StoredCells:
         """The cells of pictures as a library keeps them, from features of ``image = "cells"``."""
-        vectors = _linear(values.astype(np.float32), self.weights, "cell")
+        vectors = _linear(values.astype(np.float32, copy=False), self.weights, "cell")
         vectors = self._members(vectors, 1.0) @ self.weights.get(CELL_BASIS, self._whole)
         scale = np.abs(vectors).max(axis=(1, 2)).clip(1e-12) / 127
         rounded = np.round(vectors / scale[:, None, None]).astype(np.int8)

@@ -163,7 +163,8 @@ def _names_graphs(record: dict[str, Any]) -> bool:
 
 def run_graph(session: Any, packed: PackedRegions | PackedTokens) -> EmbeddedParts:
     """Embed what a backbone made of pictures or texts."""
-    arrays = padded_arrays(packed)
-    taken = {one.name: arrays[one.name] for one in session.get_inputs()}
+    wanted = {one.name for one in session.get_inputs()}
+    arrays = padded_arrays(packed, {"values", "boxes"} - wanted)
+    taken = {name: arrays[name] for name in wanted}
     vectors, mask = session.run(["vectors", "parts"], taken)
     return EmbeddedParts(np.asarray(vectors, dtype=np.float32), np.asarray(mask, dtype=bool))
