@@ -20,6 +20,7 @@ from jaxtyping import Int
 from numpy import ndarray
 
 from deixis.errors import FeatureError
+from deixis.features.store.half_precision import in_half_precision
 from deixis.features.store.packed import Packed, PackedRegions, PackedTokens, arrays_of, offsets_of
 from deixis.files import locked, parse_json, sync, write_atomic, write_json
 
@@ -109,7 +110,8 @@ class CacheWriter:
         block = arrays_of(packed)
         counts = np.diff(block.pop("offsets")).tolist()
         for name, array in block.items():
-            self._extend(name, array.astype(DTYPES[name]))
+            half = DTYPES[name] is np.float16
+            self._extend(name, in_half_precision(array) if half else array.astype(DTYPES[name]))
         line = {
             "counts": counts,
             "broken": {str(item): reason for item, reason in broken.items()},
@@ -146,7 +148,7 @@ class CacheWriter:
             new = file.tell() == 0
             if new:
                 file.write(bytes(HEADER))
-            file.write(np.ascontiguousarray(array).tobytes())
+            file.write(np.ascontiguousarray(array).data)
             _sync(file)
         if new:
             sync(self._folder)  # the journal may name rows only in a file that has a name
