@@ -165,6 +165,14 @@ def test_a_name_that_is_not_utf_8_and_a_link_to_nowhere_are_outcomes(index, fold
     ]
 
 
+def test_a_sparse_file_of_terabytes_is_not_read(index, folder, tmp_path):
+    with (folder / "vast.png").open("wb") as file:
+        file.truncate(8 * 10**12)
+    found = index(folder, tmp_path)
+    assert found.sound == 3
+    assert found.broken == {str(folder / "vast.png"): "8000.0 GB; a picture file has at most 1 GB"}
+
+
 def test_a_picture_that_becomes_a_pipe_after_it_was_listed_is_not_waited_for(
     index, folder, tmp_path, monkeypatch
 ):

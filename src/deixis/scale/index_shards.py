@@ -17,6 +17,7 @@ from deixis.scale.sharded_library import Shard, ShardedLibrary, ShardedManifest
 from deixis.scale.store import Store, open_store
 from deixis.search.encoders.load_encoder import PHOTOS, load_encoder
 from deixis.search.library.library_status import LibraryProblem
+from deixis.search.library.pictures.folder_scan import LARGEST, too_large
 
 OnShard = Callable[[int, int, int], None]  # pictures done, of how many, and times begun again
 
@@ -123,6 +124,8 @@ def _planned(store: Store, model: str, per_shard: int) -> tuple[list[ShardPlan],
             continue
         if _shown(found.name) != found.name:
             refused[_shown(f"{store.url}/{found.name}")] = "its name is not UTF-8; rename it"
+        elif _is_picture(found.name) and found.size > LARGEST:
+            refused[f"{store.url}/{found.name}"] = too_large(found.size)
         else:
             (pictures if _is_picture(found.name) else sidecars).append(listed)
     if not pictures:

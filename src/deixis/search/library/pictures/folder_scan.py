@@ -10,6 +10,8 @@ from pathlib import Path
 from deixis.features.store.picture_formats import PICTURE_TYPES
 from deixis.files import open_regular
 
+LARGEST = 1_000_000_000  # bytes; what is decoded, 80 megapixels, takes 640 MB at the most
+
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
@@ -64,6 +66,11 @@ def content_hash(path: str) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
 
 
+def too_large(size: int) -> str:
+    """Why a file is not even read: a sparse one may be of any size, and hashing it takes hours."""
+    return f"{size / 1e9:.1f} GB; a picture file has at most {LARGEST / 1e9:.0f} GB"
+
+
 def reason_of(error: OSError) -> str:
     """The system's reason, without the path, which the caller shows."""
     return error.strerror or str(error)
@@ -97,7 +104,9 @@ def _enter(path: str, seen: FolderScan) -> None:
     except OSError as error:
         seen.unreadable[path] = reason_of(error)
     else:
-        if stat.S_ISREG(facts.st_mode):
-            seen.files[path] = FoundFile(path, facts.st_size, facts.st_mtime_ns)
-        else:  # opening a pipe would wait forever
+        if not stat.S_ISREG(facts.st_mode):  # opening a pipe would wait forever
             seen.unreadable[path] = "not a regular file"
+        elif facts.st_size > LARGEST:
+            seen.unreadable[path] = too_large(facts.st_size)
+        else:
+            seen.files[path] = FoundFile(path, facts.st_size, facts.st_mtime_ns)
