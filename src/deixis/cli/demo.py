@@ -28,8 +28,9 @@ def demo(
     with RecipeBars() as bars:
         done = demonstrate(folder, tiny=tiny, on_event=bars)
     found = done.figures
+    say("")
     say(
-        f"\n{found.pictures} held-out scenes, searched with the model that comes with deixis for "
+        f"{found.pictures} held-out scenes, searched with the model that comes with deixis for "
         "them (recipes/scenes_search.toml):"
     )
     say(f"  by words         R@1 {found.by_captions[0]:5.1f}  R@5 {found.by_captions[1]:5.1f}")
@@ -38,7 +39,8 @@ def demo(
         f"  right twin {found.right_twin:5.1f} %"
     )
     for one in done.answers:
-        say(f'\ndeixis search "{one.text}" --library {done.library}', style="bold")
+        say("")
+        say(f'deixis search "{one.text}" --library {done.library}', style="bold")
         shown = {"words alone": one.by_words, "words and trace": one.by_words_and_trace}
         for name, hits in shown.items():
             say(f"  {name}")
@@ -52,9 +54,11 @@ def open_search_box(library: Path) -> None:
     """Serve the library when run from a terminal; elsewhere only print the command."""
     command = f"deixis serve --library {library}"
     if not sys.stdin.isatty():
-        say(f"\nThe search box over these pictures, words and pointing, at {ADDRESS}: {command}")
+        say("")
+        say(f"The search box over these pictures, words and pointing, at {ADDRESS}: {command}")
         return
     from deixis.cli.serve import serve
 
-    say(f"\n{command}", style="bold")
+    say("")
+    say(command, style="bold")
     serve(str(library))

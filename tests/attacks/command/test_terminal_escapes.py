@@ -15,6 +15,8 @@ NAMES = [
     "a\x1b[2J\x1b]0;owned\x07.jpg",
     "\r\u202egpj.exe",
     "\x9b31m",
+    "a.jpg\n 0.999  confident  /forged.jpg",
+    "a\tb.jpg",
 ]
 
 
@@ -24,7 +26,8 @@ def test_names_are_printed_as_they_are_with_controls_spelt_out(name, capsys):
     print_table(name, [name], [[name]])
     shown = capsys.readouterr().out
     assert visible(name) in shown
-    assert not any(character in shown for character in "\x1b\x07\r\u202e\x9b")
+    assert not any(character in shown for character in "\x1b\x07\r\u202e\x9b\t")
+    assert not any(line.startswith(" 0.999") for line in shown.splitlines())
 
 
 @pytest.mark.parametrize("terminal", [True, False])

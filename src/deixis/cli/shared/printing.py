@@ -25,7 +25,7 @@ def print_json(value: Any) -> None:
     """Print plain values as JSON; paths become text."""
     if not output.quiet:
         text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
-        print(text if _is_harmless(text) else json.dumps(value, indent=2, default=str))
+        print(text if _is_harmless(text, kept="\n") else json.dumps(value, indent=2, default=str))
 
 
 def print_raw(line: str) -> None:
@@ -33,13 +33,13 @@ def print_raw(line: str) -> None:
     print(line if _is_harmless(line) else visible(line))
 
 
-def _is_harmless(text: str) -> bool:
+def _is_harmless(text: str, kept: str = "") -> bool:
     """Whether a text can be written to the output and moves no cursor there."""
     try:
         text.encode()
     except UnicodeEncodeError:  # unpaired surrogates, of a file name that is not UTF-8
         return False
-    return not sys.stdout.isatty() or visible(text) == text
+    return not sys.stdout.isatty() or visible(text, kept) == text
 
 
 def print_table(title: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
