@@ -93,5 +93,5 @@ class Estimates:
                 above &= some > -np.inf
             found.append(np.flatnonzero(above) + start * rows)
         places = np.concatenate(found)
-        query = places // rows
+        query = places // rows if count > 1 else np.zeros_like(places)
         return Reaching(query, places - query * rows, self.values.ravel()[places])

@@ -45,11 +45,12 @@ class Contenders:
         """Let the rows of a block compete, the first of them numbered ``first``."""
         for group in (self._group, 1):
             least = block.bounds.least(block.largest(group, self._k), self._doubt)
-            floors = np.concatenate([self._floors, least], axis=1)
-            floors = np.partition(floors, -self._k, axis=1)[:, -self._k :]
-            if not np.isneginf(floors).any():
+            if self._seen or least.shape[1] < self._k:
+                floors = np.concatenate([self._floors, least], axis=1)
+                least = np.partition(floors, -self._k, axis=1)[:, -self._k :]
+            if not np.isneginf(least).any():
                 break  # else the allowed rows lie in too few groups
-        self._floors = floors
+        self._floors = least
         reaching = block.reaching(block.bounds.bar(self.floor))
         self._seen.append((first, block.bounds, reaching))
 
@@ -60,6 +61,8 @@ class Contenders:
 
     def found(self) -> Found:
         """The pairs that may reach the floor, query by query."""
+        if len(self._seen) == 1:  # whose pairs were found by this very floor
+            return _most_above(self.floor, *self._seen[0])
         return found_above(self.floor, self._seen)
 
 
@@ -68,8 +71,6 @@ def found_above(
 ) -> Found:
     """The pairs of all blocks that may reach the floor of their query, query by query."""
     found = [_above(floor, *block) for block in seen]
-    if len(found) == 1:
-        return found[0]
     query, row, most = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.argsort(query.astype(np.uint16), kind="stable")  # 16 bits sort by counting
     return query[order], row[order], most[order]
@@ -79,10 +80,15 @@ def _above(
     floor: Float64[ndarray, " query"], first: int, bounds: Bounds, reaching: Reaching
 ) -> Found:
     high = np.flatnonzero(reaching.value >= bounds.bar(floor)[reaching.query])
-    some = reaching.chosen(high)
-    most = bounds.most(some)
-    kept = most >= floor[some.query]
-    return some.query[kept], first + some.row[kept], most[kept]
+    return _most_above(floor, first, bounds, reaching.chosen(high))
+
+
+def _most_above(
+    floor: Float64[ndarray, " query"], first: int, bounds: Bounds, reaching: Reaching
+) -> Found:
+    most = bounds.most(reaching)
+    kept = most >= floor[reaching.query]
+    return reaching.query[kept], first + reaching.row[kept], most[kept]
 
 
 class Shortlist:
