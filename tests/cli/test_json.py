@@ -87,6 +87,7 @@ CASES: dict[str, tuple[list[str], str]] = {
     "status": (["-l", "@library"], "problems"),
     "verify": (["--library", "@library"], "damages"),
     "export": ([f"@{SECOND}"], "folder"),
+    "forget": (["@pictures", "-l", "@library"], "left"),  # last: the others search its pictures
 }
 
 

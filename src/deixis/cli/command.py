@@ -24,7 +24,17 @@ from deixis.errors import DeixisError
 from deixis.extras import missing_extra
 
 VERBS_BY_TASK = {
-    "Search pictures": ("index", "search", "serve", "explain", "status", "verify", "mcp", "demo"),
+    "Search pictures": (
+        "index",
+        "search",
+        "serve",
+        "explain",
+        "status",
+        "verify",
+        "forget",
+        "mcp",
+        "demo",
+    ),
     "Train and evaluate": (
         "table",
         "train",

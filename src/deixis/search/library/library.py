@@ -12,6 +12,7 @@ from deixis.paths import expanded
 from deixis.search.encoders.load_encoder import PHOTOS, load_encoder
 from deixis.search.encoders.search_encoder import SearchEncoder
 from deixis.search.library.current_generation import CURRENT
+from deixis.search.library.forgetting import Forgotten
 from deixis.search.library.indexing import IndexingReport
 from deixis.search.library.library_status import LibraryStatus, status
 from deixis.search.library.library_store import LibraryStore, OnFile, silent
@@ -79,6 +80,12 @@ class Library:
         with LibraryStore.open_or_create(self.folder, self.encoder) as store:
             work = store.rebuild if rebuild else store.add
             return work(given, self.encoder, on_file)
+
+    def forget(self, *paths: str | Path) -> Forgotten:
+        """Take folders or pictures out of the library again; the files themselves stay."""
+        self.close()
+        with LibraryStore(self.folder) as store:
+            return store.forget(map(expanded, paths))
 
     def follow(
         self,

@@ -18,6 +18,7 @@ from deixis.search.library.current_generation import (
     generations,
     number_of,
 )
+from deixis.search.library.forgetting import Forgotten, forget
 from deixis.search.library.generation import Generation, GenerationHeader, read_header
 from deixis.search.library.indexing import FileOutcome, Indexing, IndexingReport
 from deixis.search.library.manifest_file import damage_reported
@@ -129,6 +130,13 @@ class LibraryStore:
             self._bring_in_line([file for file in files if file.exists()], encoder, silent)
             self._compact()  # the damaged rows may hold what is no number, which spoils a scan
             return set(names) <= self.generation.manifest.stored()
+
+    def forget(self, paths: Iterable[Path]) -> Forgotten:
+        """Take folders or pictures out, and leave their vectors behind at once."""
+        with damage_reported(self.generation.folder), self.writing():
+            found = forget(self.generation.manifest, paths)
+            self._compact()
+            return found
 
     def compact(self) -> None:
         """Leave rows behind that no picture uses any more."""

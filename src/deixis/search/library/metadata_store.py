@@ -105,6 +105,14 @@ class MetadataStore:
         self._db.execute("DELETE FROM note WHERE source = ?", (source,))
         self._db.execute("DELETE FROM note_source WHERE path = ?", (source,))
 
+    def keep_known(self) -> None:
+        """Forget how contents look, and where they were taken, that no file has any more."""
+        for table in ("look", "shot"):
+            self._db.execute(
+                f"DELETE FROM {table} WHERE hash NOT IN "
+                "(SELECT hash FROM file WHERE hash IS NOT NULL)"
+            )
+
     def labels(self, most: int) -> list[tuple[str, int]]:
         """The most frequent labels and how many files have them."""
         found = self._db.execute(
