@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from deixis.cli.command import app
+from deixis.cli.shared.ending import leave_as_it_is
 from deixis.cli.shared.options import Json, Overrides, RecipePath, Rehearse, Runs, Threads, Tiny
 from deixis.cli.shared.printing import output, print_json, say
 from deixis.cli.shared.progress import console
@@ -33,10 +34,13 @@ def train(
     from deixis.training.processes import joined_processes, leads
 
     loaded = Recipe.load(recipe, overrides or [], row=row, tiny=tiny, rehearse=rehearse)
-    with joined_processes(), RecipeBars() as bars:
+    with joined_processes() as several, RecipeBars() as bars:
         console.quiet = output.quiet = not leads()
         done = loaded.train(row, seed, runs, bars)
     if as_json:
         print_json({"folder": done.folder, **done.metrics})
-        return
-    say(f"{done.folder}  {loaded.headline.upper()} {done.metrics['measures'][loaded.headline]:.1f}")
+    else:
+        rate = done.metrics["measures"][loaded.headline]
+        say(f"{done.folder}  {loaded.headline.upper()} {rate:.1f}")
+    if several:  # else Python's own ending meets threads of torch's at work, and some runs abort
+        leave_as_it_is(0)

@@ -22,10 +22,10 @@ PATIENCE = timedelta(hours=6)  # the others wait while the first extracts featur
 
 
 @contextmanager
-def joined_processes() -> Iterator[None]:
-    """Join the processes torchrun started; without it, this one trains alone."""
+def joined_processes() -> Iterator[bool]:
+    """Join the other processes torchrun started, and say whether there are any."""
     if _count() == 1:
-        yield
+        yield False
         return
     device = best_device()
     if device.type == "cuda":
@@ -33,7 +33,7 @@ def joined_processes() -> Iterator[None]:
     # Embeddings and gradients are exchanged where they lie: NCCL carries those of GPUs alone.
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=PATIENCE)
     try:
-        yield
+        yield True
     finally:
         dist.destroy_process_group()
 

@@ -42,10 +42,15 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
 def leave(code: int) -> NoReturn:
     """End the process now; Python would first wait for threads at work, however long they take."""
     if threading.active_count() > 1:
-        for stream in (sys.stdout, sys.stderr):
-            stream.flush()
-        os._exit(code)
+        leave_as_it_is(code)
     sys.exit(code)
+
+
+def leave_as_it_is(code: int) -> NoReturn:
+    """End the process without taking anything down; what is to last must lie on disk."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.flush()
+    os._exit(code)
 
 
 def memory_sentence(error: Exception) -> str | None:
