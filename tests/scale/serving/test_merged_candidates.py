@@ -129,6 +129,13 @@ def test_a_group_that_does_not_answer_is_left_out_and_the_answer_says_so(merged,
         searcher.search(Query(text="a dog"))
 
 
+def test_a_missing_group_may_hold_what_passes_a_filter(merged, groups, encoder):
+    groups.off = {2}
+    query = Query(text="a dog", where=parse_filter("path:zzz"))
+    notes = Searcher(encoder, merged).search(query).notes
+    assert "nothing_passes" not in [note.code for note in notes]
+
+
 def test_requests_about_the_state_before_are_answered_from_it(library, groups, encoder, tmp_path):
     sharded = ShardedLibrary(open_store(library))
     before = sharded.current()

@@ -211,7 +211,8 @@ class Searcher:
 
 def _absent(query: Query, found: Candidates) -> list[Note]:
     """What is missing: pictures to search, or the places of some."""
-    if not found.allowed and found.coverage is None:
+    asked, of = found.coverage or (0, 0)
+    if not found.allowed and asked == of:  # a part that did not answer may have some
         return [EMPTY if query.where is None else NOTHING_PASSES]
     if not found.unplaced:
         return []
